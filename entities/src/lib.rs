@@ -49,6 +49,7 @@ pub mod service;
 pub mod service_dependency;
 pub mod service_tag;
 pub mod service_window;
+pub mod sla_target;
 pub mod slug_hold;
 pub mod status_change;
 pub mod statuspage;

@@ -161,6 +161,7 @@ fn plan_table() -> String {
         "ways by which people are told what happens",
         each.map(|limits| count(limits.notification_channels)),
     );
+    row("sla_targets", "promises about services", each.map(|limits| count(limits.sla_targets)));
     row(
         "min_interval_seconds",
         "shortest interval of checks",

@@ -9,7 +9,7 @@ use crate::http::outside;
 use crate::http::v1::{
     access_scopes, components, custom_domains, events, history, incident_policies, incidents,
     maintenance_series, maintenances, notification_channels, notifications, reference, services, simulations,
-    statuspages, tags,
+    sla_targets, statuspages, tags,
 };
 
 /// The document of a server with these routes and settings.
@@ -31,6 +31,7 @@ fn chapters(config: &Config) -> Vec<Chapter> {
         maintenance_series::openapi::chapter(),
         notification_channels::openapi::chapter(),
         notifications::openapi::chapter(),
+        sla_targets::openapi::chapter(),
         events::openapi::chapter(),
         statuspages::openapi::chapter(&config.compat.extra_statuspage_fields),
         components::openapi::chapter(),

@@ -81,6 +81,10 @@ permissions! {
     NotificationChannelsDelete = "notification_channels.delete",
     NotificationsView = "notifications.view",
     NotificationsRedeliver = "notifications.redeliver",
+    SlaTargetsView = "sla_targets.view",
+    SlaTargetsCreate = "sla_targets.create",
+    SlaTargetsEdit = "sla_targets.edit",
+    SlaTargetsDelete = "sla_targets.delete",
     ; operators:
     EngineView = "engine.view",
 }
@@ -166,10 +170,10 @@ impl Plan {
     #[must_use]
     pub const fn default_limits(self) -> PlanLimits {
         let counts = match self {
-            Self::Free => [5, 10, 1, 2, 25, 0, 2, 0, 1, 2],
-            Self::Solo => [10, 25, 1, 3, 50, 1, 5, 1, 3, 5],
-            Self::Team => [50, 200, 5, 20, 250, 1, 20, 10, 20, 20],
-            Self::Business => [250, 1000, 25, 100, 1000, 5, 100, 50, 100, 100],
+            Self::Free => [5, 10, 1, 2, 25, 0, 2, 0, 1, 2, 2],
+            Self::Solo => [10, 25, 1, 3, 50, 1, 5, 1, 3, 5, 5],
+            Self::Team => [50, 200, 5, 20, 250, 1, 20, 10, 20, 20, 20],
+            Self::Business => [250, 1000, 25, 100, 1000, 5, 100, 50, 100, 100, 100],
         };
         let (min_interval_seconds, retention_days) = match self {
             Self::Free => (300, 7),
@@ -189,6 +193,7 @@ impl Plan {
             access_scopes: Some(counts[7]),
             maintenance_series: Some(counts[8]),
             notification_channels: Some(counts[9]),
+            sla_targets: Some(counts[10]),
             min_interval_seconds,
             retention_days,
         }
@@ -231,6 +236,8 @@ pub struct PlanLimits {
     pub maintenance_series: Option<u32>,
     /// Ways by which people are told what happens.
     pub notification_channels: Option<u32>,
+    /// Promises about services.
+    pub sla_targets: Option<u32>,
     /// Lower bound of `interval_seconds`.
     pub min_interval_seconds: u32,
     /// The number of days for which results are kept.
@@ -253,6 +260,7 @@ impl PlanLimits {
             access_scopes: None,
             maintenance_series: None,
             notification_channels: None,
+            sla_targets: None,
             min_interval_seconds: 1,
             retention_days: 365,
         }

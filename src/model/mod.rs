@@ -47,6 +47,7 @@ pub mod segment;
 pub mod service;
 pub mod service_secrets;
 pub mod sight;
+pub mod sla;
 pub mod slug;
 pub mod status_line;
 pub mod statuspage;

@@ -64,6 +64,7 @@ fn set(limits: &mut PlanLimits, key: &str, value: &str) -> Result<(), &'static s
         "access_scopes" => limits.access_scopes = count()?,
         "maintenance_series" => limits.maintenance_series = count()?,
         "notification_channels" => limits.notification_channels = count()?,
+        "sla_targets" => limits.sla_targets = count()?,
         "min_interval_seconds" => limits.min_interval_seconds = positive()?,
         "retention_days" => limits.retention_days = positive()?,
         _ => return Err("a key of the plan table such as services or min_interval_seconds"),

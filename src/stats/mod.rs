@@ -4,5 +4,6 @@
 
 pub mod histogram;
 pub mod rollup;
+pub mod sla;
 pub mod uptime;
 pub mod window;

@@ -43,15 +43,15 @@ impl From<OverrideStatus> for Counts {
     }
 }
 
-/// A stretch of time `[from, to)` that counts for one thing.
+/// A stretch of time `[from, to)` that counts for one thing: as uptime counts, or in another way that somebody needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct Span<C = Counts> {
     /// Start, inclusive.
     pub from: Timestamp,
     /// End, exclusive.
     pub to: Timestamp,
     /// The kind of time it counts for.
-    pub counts: Counts,
+    pub counts: C,
 }
 
 /// Sums of the time that counts.
@@ -131,7 +131,7 @@ fn fill_gaps(spans: &mut Vec<Span>, (from, to): (Timestamp, Timestamp)) {
 /// Covers adjoining spans: the time of a cover counts for what the cover says, whatever it was before; of several at a
 /// moment the last in `covers` says. One sweep over all edges, so that a long history with many decisions stays quick.
 #[must_use]
-pub fn cover(spans: &[Span], covers: &[Span]) -> Vec<Span> {
+pub fn cover<C: Copy>(spans: &[Span<C>], covers: &[Span<C>]) -> Vec<Span<C>> {
     let mut edges: Vec<(Timestamp, usize, bool)> = Vec::with_capacity(covers.len() * 2);
     for (rank, cover) in covers.iter().enumerate().filter(|(_, cover)| cover.from < cover.to) {
         edges.extend([(cover.from, rank, true), (cover.to, rank, false)]);

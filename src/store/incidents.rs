@@ -6,6 +6,7 @@
 
 pub mod automation;
 pub mod departure;
+pub mod downtime;
 mod links;
 pub mod list;
 pub mod recovery;

@@ -42,6 +42,7 @@ pub mod reach;
 mod scoped;
 pub mod selected;
 pub mod services;
+pub mod sla_targets;
 pub mod statuspages;
 pub mod synced_groups;
 pub mod tags;

@@ -9,7 +9,7 @@ use sea_orm::sea_query::{
 use sea_orm::{ColumnTrait as _, EntityTrait, JoinType, QueryFilter as _, Select};
 use watchkeeper_entities::{
     access_scope_tag, component, incident, incident_service, maintenance, maintenance_service, service,
-    service_tag, statuspage, tag,
+    service_tag, sla_target, statuspage, tag,
 };
 
 use crate::model::sight::Sight;
@@ -31,6 +31,8 @@ pub(super) enum Rows {
     Tags,
     /// Such services in the links to their tags.
     TagLinks,
+    /// SLA targets of such a service, and those of a tag of the scope: it shows all services that carry it.
+    SlaTargets,
 }
 
 impl Rows {
@@ -41,6 +43,11 @@ impl Rows {
             Self::Services => carries((service::Entity, service::Column::Id), scope),
             Self::Components => carries((component::Entity, component::Column::ServiceId), scope),
             Self::TagLinks => carries((service_tag::Entity, service_tag::Column::ServiceId), scope),
+            Self::SlaTargets => {
+                let service = carries((sla_target::Entity, sla_target::Column::ServiceId), scope);
+                let tag = Expr::col((sla_target::Entity, sla_target::Column::TagId));
+                tag.in_subquery(own_tags(scope)).or(service)
+            }
             Self::Incidents => {
                 let link = [incident_service::Column::IncidentId, incident_service::Column::ServiceId];
                 reaches((incident::Entity, incident::Column::Id), (incident_service::Entity, link), scope)

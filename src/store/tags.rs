@@ -20,7 +20,9 @@ use crate::model::sight::Sight;
 use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::translated::Translated;
 use crate::store::scoped::{Rows, narrowed};
-use crate::store::{MainError, PageWindow, dependencies, incident_policies, notification_channels};
+use crate::store::{
+    MainError, PageWindow, dependencies, incident_policies, notification_channels, sla_targets,
+};
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
@@ -292,6 +294,8 @@ pub async fn users(
     }
     let policies = incident_policies::names_of_tag(connection, tag).await?;
     names.extend(policies.iter().map(|name| format!("incident policy {name}")));
+    let targets = sla_targets::names_of_tag(connection, tag).await?;
+    names.extend(targets.iter().map(|name| format!("SLA target {name}")));
     let services = dependencies::names_of_tag(connection, tag).await?;
     let channels = notification_channels::names_of_tag(connection, tag).await?;
     names.extend(channels.iter().map(|name| format!("notification channel {name}")));

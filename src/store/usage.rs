@@ -4,7 +4,9 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFi
 use watchkeeper_entities::statuspage;
 
 use crate::store::maintenances::series;
-use crate::store::{MainError, access_scopes, incident_policies, notification_channels, services, tags};
+use crate::store::{
+    MainError, access_scopes, incident_policies, notification_channels, services, sla_targets, tags,
+};
 
 /// The counts of one organisation that its quotas limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +27,8 @@ pub struct Usage {
     pub maintenance_series: u64,
     /// Notification channels.
     pub notification_channels: u64,
+    /// SLA targets.
+    pub sla_targets: u64,
 }
 
 /// Counts what the organisation has.
@@ -43,5 +47,6 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
         access_scopes: access_scopes::count(connection, organisation).await?,
         maintenance_series: series::count(connection, organisation).await?,
         notification_channels: notification_channels::count(connection, organisation).await?,
+        sla_targets: sla_targets::count(connection, organisation).await?,
     })
 }

@@ -77,6 +77,8 @@ mod service_tags;
 mod services;
 mod settings;
 mod simulate;
+mod sla_reports;
+mod sla_targets;
 mod status_command;
 mod status_override;
 mod statuspage_fields;

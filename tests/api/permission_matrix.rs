@@ -72,6 +72,12 @@ const NEEDED: &str = "
     POST /v1/incident-policies incident_policies.create
     PUT /v1/incident-policies/{id} incident_policies.edit
     DELETE /v1/incident-policies/{id} incident_policies.delete
+    GET /v1/sla-targets sla_targets.view
+    GET /v1/sla-targets/{id} sla_targets.view
+    GET /v1/sla-targets/{id}/report sla_targets.view
+    POST /v1/sla-targets sla_targets.create
+    PUT /v1/sla-targets/{id} sla_targets.edit
+    DELETE /v1/sla-targets/{id} sla_targets.delete
     GET /v1/maintenances maintenances.view
     GET /v1/maintenances/{id} maintenances.view
     POST /v1/maintenances maintenances.create

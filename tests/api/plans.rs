@@ -121,6 +121,8 @@ async fn after_a_downgrade_the_newest_services_are_paused() {
 #[rstest]
 #[case::policies("incident-policies", "incident_policies", json!({"name": "Shop"}), "incident policies")]
 #[case::scopes("access-scopes", "access_scopes", json!({"name": "Shop", "tags": ["shop"]}), "access scopes")]
+#[case::targets("sla-targets", "sla_targets", json!({"name": "Shop", "tag_id": "shop", "objective": 99.9,
+    "period": "month", "time_zone": "UTC"}), "SLA targets")]
 #[case::series("maintenances", "maintenance_series", json!({
     "title": "Backup", "message": "We back up.", "scheduled_start": "2196-01-01T02:00:00Z",
     "scheduled_end": "2196-01-01T03:00:00Z", "recurrence": {"rrule": "FREQ=DAILY", "time_zone": "UTC"},
@@ -133,7 +135,10 @@ fn what_hangs_on_services_counts_in_the_plan(
 ) {
     let server = Server::with(&format!("[plans.team]\n{key} = 2\n"), &[]);
     let client = server.tenant("team");
-    client.post("/v1/tags", &json!({"key": "shop"})).expect(201);
+    let tag = client.post("/v1/tags", &json!({"key": "shop"})).expect(201).data()["id"].clone();
+    if key == "sla_targets" {
+        body["tag_id"] = tag;
+    }
     let path = format!("/v1/{path}");
     let usage = || client.get("/v1/me").expect(200).json()["limits"][key]["usage"].as_u64().unwrap();
     let mut made = Value::Null;

@@ -243,6 +243,7 @@ async fn synced_groups_use_a_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
         published_statuspages: 1,
         incident_policies: 1,
         notification_channels: 0,
+        sla_targets: 0,
         access_scopes: 0,
         maintenance_series: 0,
     };

@@ -26,6 +26,8 @@ pub enum Quota {
     MaintenanceSeries,
     /// Ways by which people are told what happens.
     NotificationChannels,
+    /// Promises about services.
+    SlaTargets,
 }
 
 impl Quota {
@@ -41,6 +43,7 @@ impl Quota {
             Self::AccessScopes => "access_scopes",
             Self::MaintenanceSeries => "maintenance_series",
             Self::NotificationChannels => "notification_channels",
+            Self::SlaTargets => "sla_targets",
         }
     }
 
@@ -54,7 +57,8 @@ impl Quota {
             | Self::IncidentPolicies
             | Self::AccessScopes
             | Self::MaintenanceSeries
-            | Self::NotificationChannels => StatusCode::PAYMENT_REQUIRED,
+            | Self::NotificationChannels
+            | Self::SlaTargets => StatusCode::PAYMENT_REQUIRED,
         }
     }
 }
@@ -82,6 +86,7 @@ impl fmt::Display for QuotaExceeded {
             Quota::AccessScopes => ("access scopes", "exist"),
             Quota::MaintenanceSeries => ("series of maintenances", "exist"),
             Quota::NotificationChannels => ("notification channels", "exist"),
+            Quota::SlaTargets => ("SLA targets", "exist"),
         };
         write!(f, "The plan allows {limit} {things}; {usage} {used}.")
     }

@@ -84,6 +84,21 @@ impl Reply {
         }
     }
 
+    /// 200 with a document of another kind than JSON.
+    #[must_use]
+    pub fn document(content_type: &'static str, text: String) -> Self {
+        let content_type = (header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+        Self { status: StatusCode::OK, headers: vec![content_type], body: ReplyBody::Text(text) }
+    }
+
+    /// 200 with a page for people, which may do what the policy allows.
+    #[must_use]
+    pub fn page(html: String, policy: &'static str) -> Self {
+        let mut page = Self::document("text/html; charset=utf-8", html);
+        page.headers.push((header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy)));
+        page
+    }
+
     /// 200 with events as they happen. Proxies are told to pass each on at once.
     #[must_use]
     pub fn events(stream: EventStream) -> Self {
@@ -158,7 +173,10 @@ impl Reply {
                 }
             }
             ReplyBody::Json(_) | ReplyBody::Text(_) => {
-                response.content_type("application/json; charset=utf-8").body(self.text())
+                if self.headers.iter().all(|(name, _)| *name != header::CONTENT_TYPE) {
+                    response.content_type("application/json; charset=utf-8");
+                }
+                response.body(self.text())
             }
         }
     }

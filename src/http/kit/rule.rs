@@ -249,6 +249,27 @@ pub enum FieldRule {
     /// A rule or a time zone of a window that comes again, in words of its own.
     #[error("{0}")]
     Recurrence(String),
+    /// Neither a service nor a tag for an SLA target, or both.
+    #[error("Send either service_id or tag_id.")]
+    SlaSubject,
+    /// An objective that is none.
+    #[error("Use 50 to 99.9999 per cent, with at most four decimals.")]
+    Objective,
+    /// Days of a period of the calendar.
+    #[error("Only a rolling period has a number of days.")]
+    RollingDays,
+    /// Not a name of the IANA database.
+    #[error("Unknown time zone. Use a name of the IANA database, such as Europe/Berlin.")]
+    TimeZone,
+    /// Not a time of a clock.
+    #[error("Enter a time as HH:MM, from 00:00 to 24:00.")]
+    ClockTime,
+    /// Not a day of the calendar.
+    #[error("Use current, previous or a day such as 2026-11-30 that is not in the future.")]
+    ReportPeriod,
+    /// More services carry the tag of an SLA target.
+    #[error("More than {0} services carry this tag; a report covers at most so many.")]
+    SlaServices(u64),
     /// A slug against its pattern.
     #[error("Use lower-case letters and digits, separated by single hyphens.")]
     SlugForm,

@@ -129,9 +129,12 @@ fn refusals(operation: &Operation, access: Option<&Access>, takes_key: bool) -> 
 }
 
 fn success(operation: &Operation, answer: &Answer, has_limits: bool, takes_key: bool) -> Response {
-    let content = ContentBuilder::new().schema(Some(answer.shape.clone().into_schema()));
-    let content = content.example(answer.example.clone()).build();
-    let mut response = ResponseBuilder::new().description(answer.words).content(answer.media_type, content);
+    let mut response = ResponseBuilder::new().description(answer.words);
+    // A success may come in several forms.
+    for form in operation.answers.iter().filter(|other| other.status == answer.status) {
+        let content = ContentBuilder::new().schema(Some(form.shape.clone().into_schema()));
+        response = response.content(form.media_type, content.example(form.example.clone()).build());
+    }
     if has_limits {
         response = with_headers_of_every_answer(response);
     }

@@ -29,6 +29,7 @@ pub(super) mod reference;
 pub mod routes;
 pub mod services;
 pub(super) mod simulations;
+pub(super) mod sla_targets;
 pub mod state;
 pub(super) mod statuspages;
 pub(super) mod tags;

@@ -18,7 +18,7 @@ use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
     access_scopes, assets, channel_types, check_types, components, custom_domains, engine, events,
     incident_policies, incidents, maintenance_series, maintenances, me, notification_channels, notifications,
-    probes, services, statuspages, tags,
+    probes, services, sla_targets, statuspages, tags,
 };
 use crate::model::access::Permission as May;
 
@@ -38,6 +38,7 @@ pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
         of_maintenances(),
         of_maintenance_series(),
         of_notifications(),
+        of_sla_targets(),
         of_events(),
         of_statuspages(),
         of_components(),
@@ -160,6 +161,21 @@ fn of_incident_policies() -> Vec<Route<AppState>> {
         Route::get("/v1/incident-policies/{id}", view, incident_policies::show_incident_policy),
         Route::update("/v1/incident-policies/{id}", edit, incident_policies::update_incident_policy),
         Route::delete("/v1/incident-policies/{id}", delete, incident_policies::delete_incident_policy),
+    ]
+}
+
+fn of_sla_targets() -> Vec<Route<AppState>> {
+    let view = Access::needs(&[May::SlaTargetsView]);
+    let create = Access::needs(&[May::SlaTargetsCreate]).of_the_whole();
+    let edit = Access::needs(&[May::SlaTargetsEdit]).of_the_whole();
+    let delete = Access::needs(&[May::SlaTargetsDelete]).of_the_whole();
+    vec![
+        Route::get("/v1/sla-targets", view, sla_targets::list_sla_targets),
+        Route::post("/v1/sla-targets", create, sla_targets::create_sla_target),
+        Route::get("/v1/sla-targets/{id}", view, sla_targets::show_sla_target),
+        Route::get("/v1/sla-targets/{id}/report", view, sla_targets::report::show_sla_report),
+        Route::update("/v1/sla-targets/{id}", edit, sla_targets::update_sla_target),
+        Route::delete("/v1/sla-targets/{id}", delete, sla_targets::delete_sla_target),
     ]
 }
 

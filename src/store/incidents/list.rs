@@ -36,7 +36,7 @@ pub struct IncidentFilter {
 }
 
 impl IncidentFilter {
-    fn select(&self, sight: Sight) -> Select<Entity> {
+    pub(super) fn select(&self, sight: Sight) -> Select<Entity> {
         let mut query = seen(sight);
         if let Some(service) = self.of_service {
             query = query.filter(affecting(&[service]));

@@ -77,6 +77,7 @@ pub fn main() -> Vec<Table> {
         Table::of::<entities::tag::Entity>(SMALL_ROWS),
         Table::of::<entities::service_tag::Entity>(SMALL_ROWS),
         Table::of::<entities::incident_policy::Entity>(SMALL_ROWS),
+        Table::of::<entities::sla_target::Entity>(SMALL_ROWS),
         Table::of::<entities::service_dependency::Entity>(SMALL_ROWS),
         Table::of::<entities::access_scope::Entity>(SMALL_ROWS),
         Table::of::<entities::access_scope_tag::Entity>(SMALL_ROWS),

@@ -82,6 +82,8 @@ struct LimitsView {
     maintenance_series: QuotaView,
     #[schema(inline)]
     notification_channels: QuotaView,
+    #[schema(inline)]
+    sla_targets: QuotaView,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -138,6 +140,7 @@ impl<'a> MeView<'a> {
                 notification_channels: counted(limits.notification_channels, |usage| {
                     usage.notification_channels
                 }),
+                sla_targets: counted(limits.sla_targets, |usage| usage.sla_targets),
             },
             expires_at: token.expires_at,
         }

@@ -1,0 +1,163 @@
+//! From a body to an SLA target: every field is read, every problem is collected, nothing is stored.
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields, Given};
+use crate::http::kit::linked::read_id;
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::sla_targets::hours::read_hours;
+use crate::id::Id;
+use crate::model::incident_policy::PolicyTag;
+use crate::model::recurrence::zone::Zone;
+use crate::model::service::NamedService;
+use crate::model::sla::calendar::{Period, PeriodKind, ROLLING_DAYS};
+use crate::model::sla::objective::Objective;
+use crate::model::sla::{NAME_LENGTH, SlaTarget, Subject, Terms};
+
+/// The context in which a target is written.
+pub(super) struct Draft {
+    /// Database key of the organisation.
+    pub(super) organisation: i64,
+    /// The service that the body names, if there is such a service.
+    pub(super) service: Option<NamedService>,
+    /// The tag that the body names, if there is such a tag.
+    pub(super) tag: Option<PolicyTag>,
+    /// Now.
+    pub(super) now: Timestamp,
+}
+
+impl Draft {
+    /// The new target of a create request.
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<SlaTarget, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
+        let subject = self.read_subject(&fields, None);
+        let objective = fields.required("objective").and_then(|field| read_objective(&field));
+        let period = read_period(&fields, None);
+        let zone = fields.required("time_zone").and_then(|field| read_zone(&field));
+        let business_hours = fields.nullable("business_hours").read(|field| read_hours(&field));
+        errors.into_inner().into_result(())?;
+        let terms = objective.zip(period).zip(zone).map(|((objective, period), zone)| Terms {
+            objective,
+            period,
+            zone,
+            business_hours: business_hours.or_stored(None),
+        });
+        let missing = || FieldErrors::of("name", FieldRule::Required);
+        Ok(SlaTarget {
+            key: 0,
+            id: Id::random(),
+            organisation: self.organisation,
+            name: name.ok_or_else(missing)?,
+            subject: subject.ok_or_else(missing)?,
+            terms: terms.ok_or_else(missing)?,
+            created_at: self.now,
+            updated_at: self.now,
+        })
+    }
+
+    /// The stored target with the changes of an update request.
+    pub(super) fn update(
+        &self,
+        body: &Map<String, Value>,
+        stored: &SlaTarget,
+    ) -> Result<SlaTarget, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let was = &stored.terms;
+        let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
+        let subject = self.read_subject(&fields, Some(&stored.subject));
+        let objective = fields.optional("objective").and_then(|field| read_objective(&field));
+        let period = read_period(&fields, Some(was.period));
+        let zone = fields.optional("time_zone").and_then(|field| read_zone(&field));
+        let business_hours = fields.nullable("business_hours").read(|field| read_hours(&field));
+        let terms = Terms {
+            objective: objective.unwrap_or(was.objective),
+            period: period.unwrap_or(was.period),
+            zone: zone.unwrap_or(was.zone),
+            business_hours: business_hours.or_stored(was.business_hours.clone()),
+        };
+        let changed = SlaTarget {
+            name: name.unwrap_or_else(|| stored.name.clone()),
+            subject: subject.unwrap_or_else(|| stored.subject.clone()),
+            terms,
+            ..stored.clone()
+        };
+        errors.into_inner().into_result(changed)
+    }
+
+    /// A service or a tag; the one that is named takes the place of what was.
+    fn read_subject(&self, fields: &Fields<'_>, stored: Option<&Subject>) -> Option<Subject> {
+        let service =
+            fields.nullable("service_id").read(|field| known(&field, "service", self.service.clone()));
+        let tag = fields.nullable("tag_id").read(|field| known(&field, "tag", self.tag.clone()));
+        let is_tried = |name| fields.skippable(name).is_some();
+        match (is_tried("service_id"), is_tried("tag_id")) {
+            (true, false) => service.or_stored(None).map(Subject::Service),
+            (false, true) => tag.or_stored(None).map(Subject::Tag),
+            (true, true) => {
+                fields.refuse("tag_id", FieldRule::SlaSubject);
+                None
+            }
+            (false, false) => {
+                let cleared = |name| fields.has(name);
+                let kept = stored.filter(|stored| match stored {
+                    Subject::Service(_) => !cleared("service_id"),
+                    Subject::Tag(_) => !cleared("tag_id"),
+                });
+                if kept.is_none() {
+                    fields.refuse("service_id", FieldRule::SlaSubject);
+                }
+                kept.cloned()
+            }
+        }
+    }
+}
+
+/// What an id names, if there is such a thing.
+fn known<T>(field: &Field<'_>, kind: &'static str, found: Option<T>) -> Option<T> {
+    let id = read_id(field)?;
+    found.or_else(|| field.refuse(FieldRule::UnknownId { kind, id: id.to_string() }))
+}
+
+fn read_objective(field: &Field<'_>) -> Option<Objective> {
+    let Some(percent) = field.value().as_f64() else { return field.refuse(FieldRule::Number) };
+    Objective::from_percent(percent).or_else(|| field.refuse(FieldRule::Objective))
+}
+
+/// The period and, if it rolls, its days; what the body does not say stays.
+fn read_period(fields: &Fields<'_>, stored: Option<Period>) -> Option<Period> {
+    let field = match stored {
+        None => fields.required("period"),
+        Some(_) => fields.optional("period"),
+    };
+    let sent: Option<PeriodKind> = field.and_then(|field| field.word(PeriodKind::WORDS)?.parse().ok());
+    let kind = sent.or_else(|| stored.map(Period::kind))?;
+    let days = fields.nullable("rolling_days").read(|field| {
+        let bounds = i64::from(*ROLLING_DAYS.start())..=i64::from(*ROLLING_DAYS.end());
+        u16::try_from(field.integer(bounds)?).ok()
+    });
+    if kind != PeriodKind::Rolling {
+        if matches!(days, Given::Value(_)) {
+            fields.refuse("rolling_days", FieldRule::RollingDays);
+        }
+        return Period::new(kind, None);
+    }
+    if days == Given::Null {
+        fields.refuse("rolling_days", FieldRule::NotNull);
+    }
+    let days = days.or_stored(stored.and_then(Period::rolling_days));
+    if days.is_none() && !fields.has("rolling_days") {
+        fields.refuse("rolling_days", FieldRule::Required);
+    }
+    Period::new(kind, days)
+}
+
+fn read_zone(field: &Field<'_>) -> Option<Zone> {
+    let name = field.string()?.trim();
+    name.parse().ok().or_else(|| field.refuse(FieldRule::TimeZone))
+}

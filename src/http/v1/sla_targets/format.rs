@@ -1,0 +1,66 @@
+//! The form of a report: what `format` says, or else what `Accept` names first.
+
+use actix_web::http::header::{self, HeaderMap};
+
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::query::Query;
+use crate::http::kit::rule::FieldRule;
+
+/// The form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// For programs.
+    Json,
+    /// For tables.
+    Csv,
+    /// To be printed.
+    Html,
+}
+
+impl Format {
+    /// The words of all forms.
+    pub(super) const WORDS: [&'static str; 3] = ["json", "csv", "html"];
+
+    /// The form that a request asks for; JSON, if it does not say.
+    pub(super) fn read(query: &Query, headers: &HeaderMap, errors: &mut FieldErrors) -> Self {
+        match query.narrowing("format", errors) {
+            Some("json") => Self::Json,
+            Some("csv") => Self::Csv,
+            Some("html") => Self::Html,
+            Some(_) => {
+                errors.add("format", FieldRule::unknown_word(&Self::WORDS));
+                Self::Json
+            }
+            None => Self::accepted(headers.get(header::ACCEPT).and_then(|value| value.to_str().ok())),
+        }
+    }
+
+    fn accepted(accept: Option<&str>) -> Self {
+        let media_types = accept.unwrap_or_default().split(',');
+        let known = media_types.filter_map(|media| match media.split(';').next()?.trim() {
+            "application/json" | "application/*" | "*/*" => Some(Self::Json),
+            "text/csv" => Some(Self::Csv),
+            "text/html" | "text/*" => Some(Self::Html),
+            _ => None,
+        });
+        known.into_iter().next().unwrap_or(Self::Json)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(None, Format::Json)]
+    #[case(Some("*/*"), Format::Json)]
+    #[case(Some("application/json, text/html"), Format::Json)]
+    #[case(Some("text/html,application/xhtml+xml,*/*;q=0.8"), Format::Html)]
+    #[case(Some("text/csv; header=present"), Format::Csv)]
+    #[case(Some("image/png"), Format::Json)]
+    fn the_first_known_media_type_decides(#[case] accept: Option<&str>, #[case] format: Format) {
+        assert_eq!(Format::accepted(accept), format);
+    }
+}

@@ -1,0 +1,88 @@
+//! Business hours of an SLA target: how a body says them, how clients see them.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::kit::field::Field;
+use crate::http::kit::rule::FieldRule;
+use crate::http::openapi::shape::{Shape, list_of, object, one_of, string};
+use crate::model::sla::business_hours::{BusinessHours, ClockTime, Day, ENTRIES_MAX, Hours};
+
+const MEMBERS: [&str; 3] = ["days", "from", "to"];
+
+/// Reads a list of hours with at least one entry.
+pub(super) fn read_hours(field: &Field<'_>) -> Option<BusinessHours> {
+    let entries = field.list(ENTRIES_MAX)?;
+    if entries.is_empty() {
+        return field.refuse(FieldRule::MinItems(1));
+    }
+    // Every entry is read, so that every problem is told.
+    let read: Vec<Option<Hours>> = entries.iter().map(read_entry).collect();
+    read.into_iter().collect::<Option<_>>().map(BusinessHours)
+}
+
+fn read_entry(field: &Field<'_>) -> Option<Hours> {
+    let members = field.object()?;
+    members.refuse_unknown(&MEMBERS);
+    let days = members.required("days").and_then(|field| read_days(&field));
+    let from = members.required("from").and_then(|field| read_time(&field));
+    let to = members.required("to").and_then(|field| read_time(&field));
+    let hours = Hours { days: days?, from: from?, to: to? };
+    if hours.to <= hours.from {
+        members.refuse("to", FieldRule::After("from"));
+        return None;
+    }
+    Some(hours)
+}
+
+fn read_days(field: &Field<'_>) -> Option<Vec<Day>> {
+    let entries = field.list(Day::ALL.len())?;
+    if entries.is_empty() {
+        return field.refuse(FieldRule::MinItems(1));
+    }
+    let read: Vec<Option<Day>> = entries.iter().map(|entry| entry.word(Day::WORDS)?.parse().ok()).collect();
+    read.into_iter().collect()
+}
+
+fn read_time(field: &Field<'_>) -> Option<ClockTime> {
+    let text = field.string()?.trim();
+    text.parse().ok().or_else(|| field.refuse(FieldRule::ClockTime))
+}
+
+/// The same hours on some days of the week.
+#[derive(Serialize, ToSchema)]
+pub(super) struct HoursView {
+    #[schema(schema_with = days)]
+    days: Vec<&'static str>,
+    #[schema(schema_with = time)]
+    from: String,
+    #[schema(schema_with = time)]
+    to: String,
+}
+
+impl HoursView {
+    /// The view of hours, in the order of their entries.
+    pub(super) fn of(hours: &BusinessHours) -> Vec<Self> {
+        let entry = |hours: &Hours| Self {
+            days: hours.days.iter().map(|day| day.as_str()).collect(),
+            from: hours.from.to_string(),
+            to: hours.to.to_string(),
+        };
+        hours.0.iter().map(entry).collect()
+    }
+}
+
+fn days() -> Shape {
+    list_of(one_of(Day::WORDS)).items(1, Day::ALL.len())
+}
+
+fn time() -> Shape {
+    string().pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$").example("09:00")
+}
+
+/// The list of hours.
+pub(super) fn business_hours() -> Shape {
+    let entry = object().has("days", days()).has("from", time()).has("to", time());
+    let words = "Only these hours count, by the clocks of the time zone; null: all.";
+    list_of(entry).items(1, ENTRIES_MAX).nullable().says(words)
+}

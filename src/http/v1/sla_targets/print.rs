@@ -1,0 +1,122 @@
+//! A report as a page to print, or to keep as a PDF: one file, no script, nothing from elsewhere, print CSS inside.
+
+use askama::Template;
+
+use crate::clock::Timestamp;
+use crate::http::kit::error::ApiError;
+use crate::http::v1::sla_targets::outcome::{Report, ServiceReport};
+use crate::http::v1::sla_targets::report_view::{BurnView, FiguresView, left_outs, outages};
+use crate::model::recurrence::zone::Zone;
+use crate::stats::sla::account::Judged;
+
+/// The page may show its own style, and do nothing else.
+pub(super) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+                                 frame-ancestors 'none'";
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    name: &'a str,
+    objective: f64,
+    zone: &'static str,
+    from: String,
+    to: String,
+    until: String,
+    made_at: String,
+    hours: Option<String>,
+    total: Table,
+    burn: Option<&'static str>,
+    services: Vec<Section<'a>>,
+}
+
+struct Section<'a> {
+    name: &'a str,
+    figures: Table,
+    stretches: Vec<Stretch>,
+}
+
+struct Table {
+    is_met: bool,
+    rows: Vec<(&'static str, String)>,
+}
+
+struct Stretch {
+    kind: String,
+    from: String,
+    to: String,
+    length: String,
+}
+
+/// The whole page.
+pub(super) fn render(report: &Report) -> Result<String, ApiError> {
+    let (judged, terms) = (&report.judged, &report.target.terms);
+    let shown = |at| wall(terms.zone, at);
+    let page = Page {
+        name: &report.target.name,
+        objective: terms.objective.percent(),
+        zone: terms.zone.name(),
+        from: shown(judged.period.from),
+        to: shown(judged.period.to),
+        until: shown(judged.until),
+        made_at: shown(report.made_at),
+        hours: terms.business_hours.as_ref().map(ToString::to_string),
+        total: table(&FiguresView::of_all(report)),
+        burn: report.burn.as_ref().map(|readings| BurnView::of(readings).state),
+        services: report.services.iter().map(|service| section(judged, service)).collect(),
+    };
+    page.render().map_err(|error| ApiError::Internal(error.into()))
+}
+
+fn section<'a>(judged: &Judged, report: &'a ServiceReport) -> Section<'a> {
+    let zone = judged.terms.zone;
+    let stretch = |kind: String, (from, to): (Timestamp, Timestamp), ms: i64| Stretch {
+        kind,
+        from: wall(zone, from),
+        to: wall(zone, to),
+        length: length(ms),
+    };
+    let outages = outages(&report.runs).map(|run| stretch("outage".into(), (run.from, run.to), run.ms));
+    let left_out = left_outs(&report.runs)
+        .map(|(run, reason)| stretch(format!("left out: {reason}"), (run.from, run.to), run.ms));
+    let incidents = report.incidents.iter().map(|counted| {
+        let (from, to) = (counted.time.from, counted.time.to);
+        stretch(format!("incident {}", counted.incident), (from, to), to.ms_since(from))
+    });
+    Section {
+        name: &report.service.name,
+        figures: table(&FiguresView::of_one(judged, report)),
+        stretches: outages.chain(left_out).chain(incidents).collect(),
+    }
+}
+
+fn table(figures: &FiguresView) -> Table {
+    let or_dash = |number: Option<f64>, unit: &str| {
+        number.map_or_else(|| "no data".to_owned(), |number| format!("{number}{unit}"))
+    };
+    let seconds = |seconds: f64| format!("{seconds} s");
+    let budget = &figures.error_budget;
+    Table {
+        is_met: figures.is_met,
+        rows: vec![
+            ("Availability", or_dash(figures.availability, " %")),
+            ("Down", seconds(figures.down_seconds)),
+            ("Outages", figures.outages.to_string()),
+            ("Error budget", seconds(budget.total_seconds)),
+            ("Used", seconds(budget.used_seconds)),
+            ("Left", seconds(budget.left_seconds)),
+            ("Burn rate", or_dash(figures.burn_rate, "")),
+            ("Left out", seconds(figures.left_out_seconds)),
+            ("Not measured", seconds(figures.unmeasured_seconds)),
+        ],
+    }
+}
+
+/// What clocks of the zone show.
+fn wall(zone: Zone, at: Timestamp) -> String {
+    zone.wall(at).map_or_else(|| at.to_string(), |wall| wall.format("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+fn length(ms: i64) -> String {
+    let seconds = ms / 1_000;
+    format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+}

@@ -1,0 +1,277 @@
+//! The report of an SLA target as programs see it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{Shape, id, number, one_of, percent_or_null, timestamp, view};
+use crate::http::v1::named::NamedView;
+use crate::http::v1::sla_targets::outcome::{Report, ServiceReport};
+use crate::http::v1::sla_targets::view::SlaTargetView;
+use crate::id::Id;
+use crate::model::sla::budget::Budget;
+use crate::model::sla::burn::{BurnState, Reading, state};
+use crate::stats::sla::account::Judged;
+use crate::stats::sla::{Reason, Run, Sums, Time};
+use crate::stats::uptime::Availability;
+
+/// What a period of an SLA target comes to.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ReportView<'a> {
+    target: SlaTargetView<'a>,
+    #[schema(inline)]
+    period: PeriodView,
+    #[schema(inline)]
+    total: FiguresView,
+    #[schema(schema_with = burn, required)]
+    burn: Option<BurnView>,
+    #[schema(inline)]
+    services: Vec<ServiceView<'a>>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct PeriodView {
+    #[schema(schema_with = timestamp)]
+    from: Timestamp,
+    #[schema(schema_with = timestamp)]
+    to: Timestamp,
+    /// The moment up to which it is judged: its end, or the time of the report.
+    #[schema(schema_with = timestamp)]
+    until: Timestamp,
+    is_over: bool,
+}
+
+/// The figures of one service, or of all together.
+#[derive(Serialize, ToSchema)]
+pub(super) struct FiguresView {
+    /// Per cent of the measured time that was up, cut to three decimals; null: nothing was measured.
+    #[schema(schema_with = percent_or_null, required)]
+    pub(super) availability: Option<f64>,
+    /// True as long as the error budget is not overdrawn.
+    pub(super) is_met: bool,
+    pub(super) up_seconds: f64,
+    pub(super) down_seconds: f64,
+    /// Promised time in which nobody looked.
+    pub(super) unmeasured_seconds: f64,
+    /// Promised time that is left out: planned work, pauses, what could not be reached.
+    pub(super) left_out_seconds: f64,
+    /// Promised time of the period that is still to come.
+    pub(super) to_come_seconds: f64,
+    pub(super) outages: usize,
+    #[schema(inline)]
+    pub(super) error_budget: BudgetView,
+    /// 1 uses up exactly the budget of the period; null: nothing was measured.
+    #[schema(schema_with = rate, required)]
+    pub(super) burn_rate: Option<f64>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct BudgetView {
+    pub(super) total_seconds: f64,
+    pub(super) used_seconds: f64,
+    /// Below 0: it is overdrawn.
+    pub(super) left_seconds: f64,
+}
+
+/// Whether the budget burns too fast just now.
+#[derive(Serialize, ToSchema)]
+pub(super) struct BurnView {
+    #[schema(schema_with = burn_state)]
+    pub(super) state: &'static str,
+    #[schema(inline)]
+    rules: Vec<RuleView>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct RuleView {
+    #[schema(schema_with = burn_state)]
+    state: &'static str,
+    long_seconds: f64,
+    short_seconds: f64,
+    /// The burn rate from which on it fires, if both windows have it.
+    threshold: f64,
+    #[schema(schema_with = rate, required)]
+    long_burn_rate: Option<f64>,
+    #[schema(schema_with = rate, required)]
+    short_burn_rate: Option<f64>,
+    is_firing: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ServiceView<'a> {
+    service: NamedView<'a>,
+    #[schema(inline)]
+    figures: FiguresView,
+    #[schema(inline)]
+    outages: Vec<OutageView>,
+    #[schema(inline)]
+    left_out: Vec<LeftOutView>,
+    /// Incidents that count as downtime.
+    #[schema(inline)]
+    incidents: Vec<IncidentView>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct OutageView {
+    #[schema(schema_with = timestamp)]
+    from: Timestamp,
+    #[schema(schema_with = timestamp)]
+    to: Timestamp,
+    /// The promised time in it.
+    down_seconds: f64,
+}
+
+#[derive(Serialize, ToSchema)]
+struct LeftOutView {
+    #[schema(schema_with = timestamp)]
+    from: Timestamp,
+    #[schema(schema_with = timestamp)]
+    to: Timestamp,
+    /// The promised time in it.
+    seconds: f64,
+    #[schema(schema_with = reason)]
+    reason: &'static str,
+}
+
+#[derive(Serialize, ToSchema)]
+struct IncidentView {
+    #[schema(schema_with = id)]
+    id: Id,
+    #[schema(schema_with = timestamp)]
+    from: Timestamp,
+    #[schema(schema_with = timestamp)]
+    to: Timestamp,
+}
+
+impl<'a> ReportView<'a> {
+    /// The view of a report.
+    pub(super) fn of(report: &'a Report) -> Self {
+        let judged = &report.judged;
+        Self {
+            target: SlaTargetView::of(&report.target),
+            period: PeriodView {
+                from: judged.period.from,
+                to: judged.period.to,
+                until: judged.until,
+                is_over: report.burn.is_none(),
+            },
+            total: FiguresView::of_all(report),
+            burn: report.burn.as_ref().map(|readings| BurnView::of(readings)),
+            services: report.services.iter().map(|service| ServiceView::of(judged, service)).collect(),
+        }
+    }
+}
+
+impl FiguresView {
+    /// The figures of all services together.
+    pub(super) fn of_all(report: &Report) -> Self {
+        let outages = report.services.iter().map(|service| outages(&service.runs).count()).sum();
+        let figures = Self::of(&report.judged, report.sums, report.services.len());
+        Self { outages, to_come_seconds: seconds(report.judged.to_come_ms), ..figures }
+    }
+
+    /// The figures of one service.
+    pub(super) fn of_one(judged: &Judged, service: &ServiceReport) -> Self {
+        Self { outages: outages(&service.runs).count(), ..Self::of(judged, service.sums, 1) }
+    }
+
+    fn of(judged: &Judged, sums: Sums, services: usize) -> Self {
+        let budget = judged.budget(sums, services);
+        let Budget { total_ms, used_ms } = budget;
+        Self {
+            availability: Availability { up_ms: sums.up_ms, down_ms: sums.down_ms }.percent(),
+            is_met: budget.is_met(),
+            up_seconds: seconds(sums.up_ms),
+            down_seconds: seconds(sums.down_ms),
+            unmeasured_seconds: seconds(sums.unmeasured_ms),
+            left_out_seconds: seconds(sums.left_out_ms),
+            to_come_seconds: seconds(judged.to_come_ms),
+            outages: 0,
+            error_budget: BudgetView {
+                total_seconds: seconds(total_ms),
+                used_seconds: seconds(used_ms),
+                left_seconds: seconds(budget.left_ms()),
+            },
+            burn_rate: sums.measured().burn_rate(judged.terms.objective).map(seconds),
+        }
+    }
+}
+
+impl BurnView {
+    /// The view of all rules.
+    pub(super) fn of(readings: &[Reading]) -> Self {
+        let rule = |reading: &Reading| RuleView {
+            state: reading.rule.state.as_str(),
+            long_seconds: seconds(reading.rule.long_ms),
+            short_seconds: seconds(reading.rule.short_ms),
+            threshold: seconds(reading.threshold),
+            long_burn_rate: reading.long.map(seconds),
+            short_burn_rate: reading.short.map(seconds),
+            is_firing: reading.is_firing(),
+        };
+        Self { state: state(readings).as_str(), rules: readings.iter().map(rule).collect() }
+    }
+}
+
+impl<'a> ServiceView<'a> {
+    fn of(judged: &Judged, report: &'a ServiceReport) -> Self {
+        let outage = |run: &Run| OutageView { from: run.from, to: run.to, down_seconds: seconds(run.ms) };
+        let left_out = |(run, reason): (&Run, Reason)| LeftOutView {
+            from: run.from,
+            to: run.to,
+            seconds: seconds(run.ms),
+            reason: reason.as_str(),
+        };
+        let incidents = report.incidents.iter().map(|counted| IncidentView {
+            id: counted.incident,
+            from: counted.time.from,
+            to: counted.time.to,
+        });
+        Self {
+            service: NamedView::new(report.service.id, &report.service.name),
+            figures: FiguresView::of_one(judged, report),
+            outages: outages(&report.runs).map(outage).collect(),
+            left_out: left_outs(&report.runs).map(left_out).collect(),
+            incidents: incidents.collect(),
+        }
+    }
+}
+
+/// The outages among runs.
+pub(super) fn outages(runs: &[Run]) -> impl Iterator<Item = &Run> {
+    runs.iter().filter(|run| run.time == Time::Down)
+}
+
+/// What is left out among runs, with the reason.
+pub(super) fn left_outs(runs: &[Run]) -> impl Iterator<Item = (&Run, Reason)> {
+    runs.iter().filter_map(|run| match run.time {
+        Time::LeftOut(reason) => Some((run, reason)),
+        _ => None,
+    })
+}
+
+/// A whole number of thousandths as a number: milliseconds as seconds, burn rates as they are told.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "far below 2^53: seconds of some thousand services over a year"
+)]
+pub(super) fn seconds(thousandths: i64) -> f64 {
+    thousandths as f64 / 1_000.0
+}
+
+fn burn() -> Shape {
+    let words = "Whether the budget burns too fast just now; null for a period that is over.";
+    view::<BurnView>().nullable().says(words)
+}
+
+fn burn_state() -> Shape {
+    one_of(BurnState::WORDS).says("`fast`: somebody must act now; `slow`: the budget will not last.")
+}
+
+fn rate() -> Shape {
+    number().at_least(0).nullable()
+}
+
+fn reason() -> Shape {
+    one_of(Reason::WORDS)
+}

@@ -1,0 +1,68 @@
+//! SLA targets: what was promised about a service, or about all services with a tag, and over which time.
+//!
+//! The promise is an `objective` in per cent of the measured time of a period (`calendar`), in a time zone, and where wanted
+//! only of business hours (`business_hours`). What may be down is the `budget`; how fast it is used up is `burn`. What the
+//! time of a service counts for is arithmetic of intervals (`stats::sla`).
+
+pub mod budget;
+pub mod burn;
+pub mod business_hours;
+pub mod calendar;
+pub mod objective;
+
+use std::ops::RangeInclusive;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::incident_policy::PolicyTag;
+use crate::model::recurrence::zone::Zone;
+use crate::model::service::NamedService;
+use crate::model::sla::business_hours::BusinessHours;
+use crate::model::sla::calendar::Period;
+use crate::model::sla::objective::Objective;
+
+/// Characters of a name.
+pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
+
+/// What a target is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// One service.
+    Service(NamedService),
+    /// All services that carry the tag, whichever they are when somebody asks.
+    Tag(PolicyTag),
+}
+
+/// What a target promises, and over which time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The share of the time in which it must work.
+    pub objective: Objective,
+    /// The time over which it is judged.
+    pub period: Period,
+    /// The zone of the calendar and of business hours.
+    pub zone: Zone,
+    /// The hours that count; `None` = all.
+    pub business_hours: Option<BusinessHours>,
+}
+
+/// A promise about services.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlaTarget {
+    /// Database key.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation.
+    pub organisation: i64,
+    /// Display name.
+    pub name: String,
+    /// The services that it is about.
+    pub subject: Subject,
+    /// The promise.
+    pub terms: Terms,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last write by a client.
+    pub updated_at: Timestamp,
+}

@@ -1,0 +1,60 @@
+//! The error budget: the time that may be down before an objective is missed.
+//!
+//! It is a share of the measured time of the period and of what of it is still to come. So at the end of the period the
+//! objective is met exactly if the budget is not overdrawn.
+
+use crate::model::sla::objective::{Objective, WHOLE};
+
+/// The budget of a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Milliseconds that may be down in all.
+    pub total_ms: i64,
+    /// Milliseconds that were down.
+    pub used_ms: i64,
+}
+
+impl Budget {
+    /// The budget of so much time, measured and still to come, of which `used_ms` were down.
+    #[must_use]
+    pub fn new(objective: Objective, time_ms: i64, used_ms: i64) -> Self {
+        let total_ms = i128::from(time_ms) * i128::from(objective.allowance()) / i128::from(WHOLE);
+        Self { total_ms: i64::try_from(total_ms).unwrap_or(i64::MAX), used_ms }
+    }
+
+    /// Milliseconds that are left; below 0 when the budget is overdrawn.
+    #[must_use]
+    pub const fn left_ms(self) -> i64 {
+        self.total_ms - self.used_ms
+    }
+
+    /// Returns true while the budget is not overdrawn.
+    #[must_use]
+    pub const fn is_met(self) -> bool {
+        self.used_ms <= self.total_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::thirty_days_of_three_nines(99.9, 2_592_000_000, 2_592_000)]
+    #[case::cut_not_rounded(99.9, 1_999, 1)]
+    #[case::nothing_measured(99.9, 0, 0)]
+    #[case::longer_than_any_period(50.0, i64::MAX, i64::MAX / 2)]
+    fn a_budget_is_what_the_objective_leaves(
+        #[case] percent: f64,
+        #[case] time_ms: i64,
+        #[case] total_ms: i64,
+    ) {
+        let objective = Objective::from_percent(percent).unwrap();
+        let budget = Budget::new(objective, time_ms, total_ms);
+        assert_eq!((budget.total_ms, budget.left_ms(), budget.is_met()), (total_ms, 0, true));
+        let overdrawn = Budget { used_ms: total_ms.saturating_add(1), ..budget };
+        assert_eq!((overdrawn.left_ms(), overdrawn.is_met()), (-1, false));
+    }
+}

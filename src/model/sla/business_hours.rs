@@ -1,0 +1,201 @@
+//! Business hours: days of the week and, on them, what clocks show from when until when.
+//!
+//! A moment lies in them if a clock in the zone shows such a time at that moment. So an hour that clocks leave out is
+//! missing, and one that they show twice counts twice, as it does for whoever works by that clock.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::model::recurrence::zone::Zone;
+use crate::model::time_range::TimeRange;
+use crate::model::word::words;
+
+/// Entries that hours may have.
+pub const ENTRIES_MAX: usize = 21;
+const MINUTE_MS: i64 = 60_000;
+/// Minutes of a day.
+const DAY_MINUTES: u16 = 24 * 60;
+/// Steps in which a change of the clocks is looked for: no zone has ever changed its clocks twice within such a time.
+const STEP_MS: i64 = 6 * 60 * MINUTE_MS;
+
+words! {
+    /// A day of the week.
+    pub enum Day {
+        /// Monday.
+        Mon,
+        /// Tuesday.
+        Tue,
+        /// Wednesday.
+        Wed,
+        /// Thursday.
+        Thu,
+        /// Friday.
+        Fri,
+        /// Saturday.
+        Sat,
+        /// Sunday.
+        Sun,
+    }
+}
+
+/// A time on a clock without seconds, from 00:00 to 24:00.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClockTime(u16);
+
+/// The text is no time of a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Enter a time as HH:MM, from 00:00 to 24:00.")]
+pub struct NoClockTime;
+
+impl FromStr for ClockTime {
+    type Err = NoClockTime;
+
+    fn from_str(text: &str) -> Result<Self, NoClockTime> {
+        let digits = |text: &str| {
+            let is_number = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| text.parse::<u16>().ok()).flatten()
+        };
+        let (hours, minutes) = text.split_once(':').ok_or(NoClockTime)?;
+        let (hours, minutes) = (digits(hours).ok_or(NoClockTime)?, digits(minutes).ok_or(NoClockTime)?);
+        let time = hours * 60 + minutes;
+        if minutes < 60 && time <= DAY_MINUTES { Ok(Self(time)) } else { Err(NoClockTime) }
+    }
+}
+
+impl fmt::Display for ClockTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.0 / 60, self.0 % 60)
+    }
+}
+
+/// The same hours on some days of the week.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hours {
+    /// The days, at least one.
+    pub days: Vec<Day>,
+    /// The time from which on they count.
+    pub from: ClockTime,
+    /// The time before which they count, later than `from`.
+    pub to: ClockTime,
+}
+
+/// Business hours, in the order of their entries; those that overlap count once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BusinessHours(pub Vec<Hours>);
+
+/// The text is not one that [`BusinessHours`] are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("these business hours cannot be read")]
+pub struct Unreadable;
+
+/// The text that the database keeps: `mon,tue 09:00-17:00;sat 10:00-12:00`.
+impl fmt::Display for BusinessHours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, Hours { days, from, to }) in self.0.iter().enumerate() {
+            let days: Vec<&str> = days.iter().map(|day| day.as_str()).collect();
+            write!(f, "{}{} {from}-{to}", if place > 0 { ";" } else { "" }, days.join(","))?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for BusinessHours {
+    type Err = Unreadable;
+
+    fn from_str(text: &str) -> Result<Self, Unreadable> {
+        let entry = |text: &str| {
+            let (days, times) = text.split_once(' ')?;
+            let (from, to) = times.split_once('-')?;
+            let days = days.split(',').map(|day| day.parse().ok()).collect::<Option<_>>()?;
+            Some(Hours { days, from: from.parse().ok()?, to: to.parse().ok()? })
+        };
+        text.split(';').map(entry).collect::<Option<_>>().map(Self).ok_or(Unreadable)
+    }
+}
+
+impl BusinessHours {
+    /// The stretches of a range that lie in the hours, in order, none touching the next.
+    #[must_use]
+    pub fn open(&self, zone: Zone, range: TimeRange) -> Vec<TimeRange> {
+        let mut found: Vec<TimeRange> = Vec::new();
+        for (stretch, offset_ms) in steady(zone, range) {
+            found.extend(self.open_at(stretch, offset_ms));
+        }
+        found.sort_unstable();
+        let mut merged: Vec<TimeRange> = Vec::with_capacity(found.len());
+        for next in found {
+            match merged.last_mut().filter(|last| next.from <= last.to) {
+                Some(last) => last.to = last.to.max(next.to),
+                None => merged.push(next),
+            }
+        }
+        merged
+    }
+
+    /// The stretches of a range that lie outside of the hours, in order.
+    #[must_use]
+    pub fn closed(&self, zone: Zone, range: TimeRange) -> Vec<TimeRange> {
+        let open = self.open(zone, range);
+        let begins = [range.from].into_iter().chain(open.iter().map(|open| open.to));
+        let ends = open.iter().map(|open| open.from).chain([range.to]);
+        begins.zip(ends).filter_map(|(from, to)| TimeRange { from, to }.if_not_empty()).collect()
+    }
+
+    /// The hours of a stretch during which clocks are ahead of UTC by a steady offset.
+    fn open_at(&self, stretch: TimeRange, offset_ms: i64) -> impl Iterator<Item = TimeRange> {
+        let (first, last) = (stretch.from.plus_ms(offset_ms).day(), stretch.to.plus_ms(offset_ms - 1).day());
+        (first..=last).flat_map(move |day| {
+            let clock = move |time: ClockTime| {
+                Timestamp::from_ms(day * DAY_MS + i64::from(time.0) * MINUTE_MS - offset_ms)
+            };
+            let today = self.0.iter().filter(move |hours| hours.days.contains(&weekday(day)));
+            today.filter_map(move |hours| {
+                let (from, to) = (clock(hours.from).max(stretch.from), clock(hours.to).min(stretch.to));
+                TimeRange { from, to }.if_not_empty()
+            })
+        })
+    }
+}
+
+/// The day of the week of a day since 1970.
+fn weekday(day: i64) -> Day {
+    // The first of January 1970 was a Thursday.
+    let place = usize::try_from((day + 3).rem_euclid(7)).unwrap_or_default();
+    Day::ALL[place]
+}
+
+/// A range in stretches during which clocks are not changed, each with what they are ahead of UTC, in milliseconds.
+fn steady(zone: Zone, range: TimeRange) -> Vec<(TimeRange, i64)> {
+    let mut stretches: Vec<(TimeRange, i64)> = Vec::new();
+    let mut from = range.from;
+    let mut at = from;
+    while at < range.to {
+        let offset_ms = ahead_ms(zone, at);
+        let step = TimeRange { from: at, to: at.plus_ms(STEP_MS).min(range.to) };
+        let is_changed = ahead_ms(zone, step.to) != offset_ms;
+        at = if is_changed { first_unlike(zone, offset_ms, step) } else { step.to };
+        if is_changed || at == range.to {
+            stretches.push((TimeRange { from, to: at }, offset_ms));
+            from = at;
+        }
+    }
+    stretches
+}
+
+/// The first moment of a range with another offset than at its begin; at its end there is another.
+fn first_unlike(zone: Zone, offset_ms: i64, range: TimeRange) -> Timestamp {
+    let (mut like, mut unlike) = (range.from.ms(), range.to.ms());
+    while unlike - like > 1 {
+        let middle = like.midpoint(unlike);
+        if ahead_ms(zone, Timestamp::from_ms(middle)) == offset_ms { like = middle } else { unlike = middle }
+    }
+    Timestamp::from_ms(unlike)
+}
+
+fn ahead_ms(zone: Zone, at: Timestamp) -> i64 {
+    zone.wall(at).map_or(0, |wall| wall.and_utc().timestamp_millis() - at.ms())
+}
+
+#[cfg(test)]
+mod tests;

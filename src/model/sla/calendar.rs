@@ -1,0 +1,144 @@
+//! The period of a target: a month, quarter or year of the calendar in its time zone, or days that roll on.
+//!
+//! A calendar period begins at the first midnight that clocks in the zone show on its first day, or, where they leave that
+//! midnight out, at the moment they leave it out. A day that rolls is 24 hours, whatever clocks do.
+
+use std::ops::RangeInclusive;
+
+use chrono::{Datelike as _, NaiveDate, NaiveTime};
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::model::recurrence::zone::Zone;
+use crate::model::time_range::TimeRange;
+use crate::model::word::words;
+
+/// Days that a rolling period may have.
+pub const ROLLING_DAYS: RangeInclusive<u16> = 1..=366;
+
+words! {
+    /// The kind of a period.
+    pub enum PeriodKind {
+        /// A calendar month.
+        Month,
+        /// A calendar quarter.
+        Quarter,
+        /// A calendar year.
+        Year,
+        /// A number of days up to now.
+        Rolling,
+    }
+}
+
+/// The time over which a target is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Period {
+    /// A calendar month.
+    Month,
+    /// A calendar quarter.
+    Quarter,
+    /// A calendar year.
+    Year,
+    /// So many times 24 hours.
+    Rolling(u16),
+}
+
+impl Period {
+    /// The period of a kind; a rolling one needs its days, and no other takes them.
+    #[must_use]
+    pub const fn new(kind: PeriodKind, rolling_days: Option<u16>) -> Option<Self> {
+        match (kind, rolling_days) {
+            (PeriodKind::Month, None) => Some(Self::Month),
+            (PeriodKind::Quarter, None) => Some(Self::Quarter),
+            (PeriodKind::Year, None) => Some(Self::Year),
+            (PeriodKind::Rolling, Some(days)) => Some(Self::Rolling(days)),
+            _ => None,
+        }
+    }
+
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(self) -> PeriodKind {
+        match self {
+            Self::Month => PeriodKind::Month,
+            Self::Quarter => PeriodKind::Quarter,
+            Self::Year => PeriodKind::Year,
+            Self::Rolling(_) => PeriodKind::Rolling,
+        }
+    }
+
+    /// The days of a rolling period.
+    #[must_use]
+    pub const fn rolling_days(self) -> Option<u16> {
+        match self {
+            Self::Rolling(days) => Some(days),
+            Self::Month | Self::Quarter | Self::Year => None,
+        }
+    }
+
+    /// The period in which `now` lies, or that ends now.
+    #[must_use]
+    pub fn current(self, zone: Zone, now: Timestamp) -> TimeRange {
+        match self.months() {
+            Some(months) => around(zone, date_at(zone, now), months),
+            None => self.until(now),
+        }
+    }
+
+    /// The period before the current one.
+    #[must_use]
+    pub fn previous(self, zone: Zone, now: Timestamp) -> TimeRange {
+        let current = self.current(zone, now);
+        match self.months() {
+            Some(months) => around(zone, date_at(zone, current.from.plus_ms(-1)), months),
+            None => self.until(current.from),
+        }
+    }
+
+    /// The period in which a day lies, or that ends with it, at the latest now; `None` if the day is still to come.
+    #[must_use]
+    pub fn on(self, zone: Zone, date: NaiveDate, now: Timestamp) -> Option<TimeRange> {
+        if start_of(zone, date) > now {
+            return None;
+        }
+        Some(match self.months() {
+            Some(months) => around(zone, date, months),
+            None => self.until(start_of(zone, date.succ_opt()?).min(now)),
+        })
+    }
+
+    /// Months of a calendar period.
+    const fn months(self) -> Option<u32> {
+        match self {
+            Self::Month => Some(1),
+            Self::Quarter => Some(3),
+            Self::Year => Some(12),
+            Self::Rolling(_) => None,
+        }
+    }
+
+    fn until(self, to: Timestamp) -> TimeRange {
+        let days = i64::from(self.rolling_days().unwrap_or_default());
+        TimeRange { from: to.plus_ms(-days * DAY_MS), to }
+    }
+}
+
+/// The whole months around a day, counted from the begin of its year.
+fn around(zone: Zone, date: NaiveDate, months: u32) -> TimeRange {
+    let first = date.month0() / months * months;
+    let month = |month0: u32| {
+        let year = date.year() + i32::from(month0 >= 12);
+        NaiveDate::from_ymd_opt(year, month0 % 12 + 1, 1).unwrap_or(date)
+    };
+    TimeRange { from: start_of(zone, month(first)), to: start_of(zone, month(first + months)) }
+}
+
+fn start_of(zone: Zone, date: NaiveDate) -> Timestamp {
+    zone.instant(date.and_time(NaiveTime::MIN))
+}
+
+fn date_at(zone: Zone, at: Timestamp) -> NaiveDate {
+    zone.wall(at).map(|wall| wall.date()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

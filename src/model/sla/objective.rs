@@ -1,0 +1,85 @@
+//! The share of the time in which something must work: per cent with up to four decimals, as a whole number of millionths.
+//!
+//! Whole numbers make every comparison exact: 99.9 per cent of a month is one number of milliseconds, not two.
+
+/// Millionths in the whole.
+pub const WHOLE: u32 = 1_000_000;
+/// The smallest objective in per cent.
+pub const PERCENT_MIN: u32 = 50;
+/// Millionths of one per cent.
+const OF_A_PERCENT: u32 = WHOLE / 100;
+
+/// An objective, below 100 per cent: at 100 there would be no budget, and nothing to tell before it is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Objective(u32);
+
+impl Objective {
+    /// The objective of this many millionths; `None` outside of 50 to 99.9999 per cent.
+    #[must_use]
+    pub fn from_millionths(millionths: u32) -> Option<Self> {
+        (PERCENT_MIN * OF_A_PERCENT..WHOLE).contains(&millionths).then_some(Self(millionths))
+    }
+
+    /// The objective of this many per cent; `None` outside of 50 to 99.9999, or with more than four decimals.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and a million")]
+    pub fn from_percent(percent: f64) -> Option<Self> {
+        let exact = percent * f64::from(OF_A_PERCENT);
+        let rounded = exact.round();
+        let is_whole = (exact - rounded).abs() < 1e-4;
+        let is_within = (0.0..f64::from(WHOLE)).contains(&rounded);
+        if is_whole && is_within { Self::from_millionths(rounded as u32) } else { None }
+    }
+
+    /// Its millionths.
+    #[must_use]
+    pub const fn millionths(self) -> u32 {
+        self.0
+    }
+
+    /// Per cent.
+    #[must_use]
+    pub fn percent(self) -> f64 {
+        f64::from(self.0) / f64::from(OF_A_PERCENT)
+    }
+
+    /// The millionths of the time that may be down, at least 1.
+    #[must_use]
+    pub const fn allowance(self) -> u32 {
+        WHOLE - self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(99.9, Some(999_000))]
+    #[case(99.95, Some(999_500))]
+    #[case(99.9999, Some(999_999))]
+    #[case(57.07, Some(570_700))]
+    #[case(50.0, Some(500_000))]
+    #[case(99.0, Some(990_000))]
+    #[case(99.99999, None)]
+    #[case(99.912_345, None)]
+    #[case(49.9999, None)]
+    #[case(100.0, None)]
+    #[case(-1.0, None)]
+    #[case(f64::NAN, None)]
+    #[case(f64::INFINITY, None)]
+    fn per_cent_have_four_decimals(#[case] percent: f64, #[case] millionths: Option<u32>) {
+        let objective = Objective::from_percent(percent);
+        assert_eq!(objective.map(Objective::millionths), millionths);
+    }
+
+    #[test]
+    fn every_objective_is_read_back_as_it_was_written() {
+        for millionths in 500_000..WHOLE {
+            let objective = Objective::from_millionths(millionths).unwrap();
+            assert_eq!(Objective::from_percent(objective.percent()), Some(objective));
+        }
+    }
+}

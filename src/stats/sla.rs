@@ -1,0 +1,194 @@
+//! What the time of a service counts for towards an SLA target, from intervals: exact to the millisecond, nothing is sampled.
+//!
+//! The measured status counts unless something of higher rank covers it: what is left out (unreachable times, pauses,
+//! planned maintenance), what a person stated (overrides), incidents that count as downtime, and, above all of them, the
+//! hours that are not promised. What is left out is listed, with its reason.
+
+pub mod account;
+
+use crate::clock::Timestamp;
+use crate::model::history::StatusChange;
+use crate::model::service::OverrideStatus;
+use crate::model::sla::burn::Measured;
+use crate::model::time_range::TimeRange;
+use crate::model::window::{Window, WindowKind};
+use crate::model::word::words;
+use crate::stats::uptime::{Counts, Span, cover, measured};
+
+words! {
+    /// The reason for which time is left out.
+    pub enum Reason {
+        /// Something that it depends on was down.
+        Unreachable,
+        /// It was paused.
+        Pause,
+        /// Planned maintenance was in progress.
+        Maintenance,
+        /// Somebody stated that it is under maintenance.
+        Override,
+    }
+}
+
+/// What a moment counts for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// As up.
+    Up,
+    /// As down.
+    Down,
+    /// For nothing: nobody looked.
+    Unmeasured,
+    /// For nothing: it is left out.
+    LeftOut(Reason),
+    /// For nothing: it lies outside of business hours.
+    Closed,
+}
+
+impl From<Counts> for Time {
+    fn from(counts: Counts) -> Self {
+        match counts {
+            Counts::Up => Self::Up,
+            Counts::Down => Self::Down,
+            Counts::Nothing => Self::Unmeasured,
+        }
+    }
+}
+
+/// Everything that is known of a service.
+#[derive(Clone, Copy, Debug)]
+pub struct Past<'a> {
+    /// Its status changes in order, led by the last one before the range.
+    pub changes: &'a [StatusChange],
+    /// The moment until which results back the last status.
+    pub measured_until: Timestamp,
+    /// What was decided about it, in the order of the decisions.
+    pub windows: &'a [Window],
+    /// The time of incidents that count as downtime of it.
+    pub incidents: &'a [TimeRange],
+}
+
+/// The time of a range as adjoining spans; `closed` are the hours that are not promised.
+#[must_use]
+pub fn classify(past: &Past<'_>, closed: &[TimeRange], range: TimeRange) -> Vec<Span<Time>> {
+    let status = measured(past.changes, past.measured_until, range);
+    let status = status.iter().map(|span| as_span((span.from, span.to), span.counts.into()));
+    let mut covers = Vec::with_capacity(past.windows.len() + past.incidents.len() + closed.len());
+    let mut stated = Vec::new();
+    for window in past.windows {
+        let span = as_span((window.from, window.to.unwrap_or(range.to)), of_window(window.kind));
+        let is_stated = matches!(window.kind, WindowKind::Override(_));
+        if is_stated { stated.push(span) } else { covers.push(span) }
+    }
+    covers.sort_by_key(|span| rank(span.counts));
+    covers.append(&mut stated);
+    covers.extend(past.incidents.iter().map(|open| as_span((open.from, open.to), Time::Down)));
+    covers.extend(closed.iter().map(|closed| as_span((closed.from, closed.to), Time::Closed)));
+    cover(&status.collect::<Vec<_>>(), &covers)
+}
+
+const fn as_span((from, to): (Timestamp, Timestamp), counts: Time) -> Span<Time> {
+    Span { from, to, counts }
+}
+
+fn of_window(kind: WindowKind) -> Time {
+    match kind {
+        WindowKind::Unreachable => Time::LeftOut(Reason::Unreachable),
+        WindowKind::Pause => Time::LeftOut(Reason::Pause),
+        WindowKind::Maintenance => Time::LeftOut(Reason::Maintenance),
+        WindowKind::Override(OverrideStatus::Maintenance) => Time::LeftOut(Reason::Override),
+        WindowKind::Override(status) => Counts::from(status).into(),
+    }
+}
+
+/// Of several reasons at a moment the one that was planned is told.
+const fn rank(time: Time) -> u8 {
+    match time {
+        Time::LeftOut(Reason::Unreachable) => 0,
+        Time::LeftOut(Reason::Pause) => 1,
+        _ => 2,
+    }
+}
+
+/// Sums of the promised time, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// What was up.
+    pub up_ms: i64,
+    /// What was down.
+    pub down_ms: i64,
+    /// Time in which nobody looked.
+    pub unmeasured_ms: i64,
+    /// Time that is left out.
+    pub left_out_ms: i64,
+}
+
+impl Sums {
+    /// Adds the sums of another service.
+    pub const fn merge(&mut self, other: Self) {
+        self.up_ms += other.up_ms;
+        self.down_ms += other.down_ms;
+        self.unmeasured_ms += other.unmeasured_ms;
+        self.left_out_ms += other.left_out_ms;
+    }
+
+    /// The measured time.
+    #[must_use]
+    pub const fn measured(self) -> Measured {
+        Measured { up_ms: self.up_ms, down_ms: self.down_ms }
+    }
+
+    const fn add(&mut self, time: Time, ms: i64) {
+        match time {
+            Time::Up => self.up_ms += ms,
+            Time::Down => self.down_ms += ms,
+            Time::Unmeasured => self.unmeasured_ms += ms,
+            Time::LeftOut(_) => self.left_out_ms += ms,
+            Time::Closed => {}
+        }
+    }
+}
+
+/// Sums of what of these spans lies in a range.
+#[must_use]
+pub fn sums(spans: &[Span<Time>], range: TimeRange) -> Sums {
+    let mut sums = Sums::default();
+    let first = spans.partition_point(|span| span.to <= range.from);
+    for span in spans[first..].iter().take_while(|span| span.from < range.to) {
+        sums.add(span.counts, span.to.min(range.to).ms_since(span.from.max(range.from)));
+    }
+    sums
+}
+
+/// Promised time that counted for the same thing, without a break: hours that are not promised do not break it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Start, inclusive.
+    pub from: Timestamp,
+    /// End, exclusive.
+    pub to: Timestamp,
+    /// What it counted for.
+    pub time: Time,
+    /// The promised time in it, in milliseconds.
+    pub ms: i64,
+}
+
+/// The runs of what of these spans lies in a range, oldest first.
+#[must_use]
+pub fn runs(spans: &[Span<Time>], range: TimeRange) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for span in spans.iter().filter(|span| span.counts != Time::Closed) {
+        let (from, to) = (span.from.max(range.from), span.to.min(range.to));
+        if from >= to {
+            continue;
+        }
+        let ms = to.ms_since(from);
+        match runs.last_mut().filter(|run| run.time == span.counts) {
+            Some(run) => (run.to, run.ms) = (to, run.ms + ms),
+            None => runs.push(Run { from, to, time: span.counts, ms }),
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! What a period comes to: for one service, or for several together.
+//!
+//! Times of several services are added up: two services that are down for a minute have been down for two, of twice the time. What
+//! of the period is still to come counts towards the budget as if it were to be measured.
+
+use crate::clock::Timestamp;
+use crate::model::sla::Terms;
+use crate::model::sla::budget::Budget;
+use crate::model::sla::burn::{LONGEST_MS, Measured, Reading, read};
+use crate::model::time_range::TimeRange;
+use crate::stats::sla::{Past, Sums, Time, classify, sums};
+use crate::stats::uptime::Span;
+
+/// What is judged: a period under some terms, as of now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// The terms.
+    pub terms: Terms,
+    /// The whole period.
+    pub period: TimeRange,
+    /// Now, or the end of the period if that has been.
+    pub until: Timestamp,
+    /// The part of what is looked at that lies outside of business hours.
+    closed: Vec<TimeRange>,
+    /// Milliseconds of the promised time that are still to come.
+    pub to_come_ms: i64,
+}
+
+impl Judged {
+    /// The period of these terms, as of now.
+    #[must_use]
+    pub fn new(terms: Terms, period: TimeRange, now: Timestamp) -> Self {
+        let until = now.min(period.to).max(period.from);
+        let judged = Self { terms, period, until, closed: Vec::new(), to_come_ms: 0 };
+        let (zone, to_come) = (judged.terms.zone, TimeRange { from: until, to: period.to });
+        let (closed, to_come_ms) = match &judged.terms.business_hours {
+            Some(hours) => {
+                let open = hours.open(zone, to_come);
+                let to_come_ms = open.iter().map(|open| open.to.ms_since(open.from)).sum();
+                (hours.closed(zone, judged.looked_at()), to_come_ms)
+            }
+            None => (Vec::new(), to_come.to.ms_since(to_come.from)),
+        };
+        Self { closed, to_come_ms, ..judged }
+    }
+
+    /// The part of the period that has been.
+    #[must_use]
+    pub const fn so_far(&self) -> TimeRange {
+        TimeRange { from: self.period.from, to: self.until }
+    }
+
+    /// Everything that is looked at: burn rates reach back beyond the begin of a period.
+    #[must_use]
+    pub fn looked_at(&self) -> TimeRange {
+        TimeRange { from: self.period.from.min(self.until.plus_ms(-LONGEST_MS)), to: self.until }
+    }
+
+    /// The time of a service in all that is looked at.
+    #[must_use]
+    pub fn spans(&self, past: &Past<'_>) -> Vec<Span<Time>> {
+        classify(past, &self.closed, self.looked_at())
+    }
+
+    /// The budget of so many services with these sums.
+    #[must_use]
+    pub fn budget(&self, sums: Sums, services: usize) -> Budget {
+        let to_come_ms = self.to_come_ms.saturating_mul(i64::try_from(services).unwrap_or(i64::MAX));
+        let time_ms = sums.up_ms.saturating_add(sums.down_ms).saturating_add(to_come_ms);
+        Budget::new(self.terms.objective, time_ms, sums.down_ms)
+    }
+
+    /// The rules for alerts, as they stand at the end of what has been.
+    #[must_use]
+    pub fn burn(&self, services: &[Vec<Span<Time>>]) -> [Reading; 3] {
+        let period_ms = self.period.to.ms_since(self.period.from);
+        read(self.terms.objective, period_ms, |window_ms| {
+            let window = TimeRange { from: self.until.plus_ms(-window_ms), to: self.until };
+            let mut all = Sums::default();
+            for spans in services {
+                all.merge(sums(spans, window));
+            }
+            Measured { up_ms: all.up_ms, down_ms: all.down_ms }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
+    use crate::model::sla::burn::{BurnState, state};
+    use crate::model::sla::calendar::Period;
+    use crate::model::sla::objective::Objective;
+
+    fn at(text: &str) -> Timestamp {
+        let moment: chrono::DateTime<chrono::Utc> = text.parse().unwrap();
+        Timestamp::from_ms(moment.timestamp_millis())
+    }
+
+    fn terms(hours: Option<&str>) -> Terms {
+        Terms {
+            objective: Objective::from_percent(99.9).unwrap(),
+            period: Period::Month,
+            zone: "Europe/Berlin".parse().unwrap(),
+            business_hours: hours.map(|hours| hours.parse().unwrap()),
+        }
+    }
+
+    /// Half a November of two services, one of which has been down for an hour, at the end of it.
+    #[test]
+    fn what_is_to_come_belongs_to_the_budget() {
+        let now = at("2026-11-15T23:00:00Z");
+        let terms = terms(None);
+        let judged = Judged::new(terms.clone(), terms.period.current(terms.zone, now), now);
+        let change = |at, to| StatusChange {
+            service: 1,
+            at,
+            from: MeasuredStatus::Unknown,
+            to,
+            cause: ChangeCause::Votes,
+        };
+        let begin = change(at("2026-10-01T00:00:00Z"), MeasuredStatus::Up);
+        let changes = [begin, change(at("2026-11-15T22:00:00Z"), MeasuredStatus::Down)];
+        let past = |changes| Past { changes, measured_until: now, windows: &[], incidents: &[] };
+        let services = [judged.spans(&past(&changes)), judged.spans(&past(&changes[..1]))];
+        let mut all = Sums::default();
+        for spans in &services {
+            all.merge(sums(spans, judged.so_far()));
+        }
+        let day_s = 86_400;
+        assert_eq!((all.down_ms, all.up_ms), (3_600_000, (2 * 15 * day_s - 3_600) * 1_000));
+        let budget = judged.budget(all, services.len());
+        assert_eq!((budget.total_ms, budget.is_met()), (2 * 30 * day_s, true));
+        assert_eq!(state(&judged.burn(&services)), BurnState::Fast);
+    }
+
+    #[test]
+    fn only_business_hours_are_to_come() {
+        let now = at("2026-11-27T12:00:00Z");
+        let terms = terms(Some("mon,tue,wed,thu,fri 09:00-17:00"));
+        let judged = Judged::new(terms.clone(), terms.period.current(terms.zone, now), now);
+        // From 13:00 to 17:00 of the Friday, and the whole Monday.
+        assert_eq!(judged.to_come_ms, 12 * 3_600_000);
+    }
+
+    #[test]
+    fn nothing_of_a_past_period_is_to_come() {
+        let now = at("2026-11-27T12:00:00Z");
+        let terms = terms(None);
+        let judged = Judged::new(terms.clone(), terms.period.previous(terms.zone, now), now);
+        assert_eq!((judged.until, judged.to_come_ms), (judged.period.to, 0));
+    }
+}

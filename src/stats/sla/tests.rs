@@ -1,0 +1,227 @@
+//! Figures of an SLA target against looking at every second of small histories, at the edges of calendars.
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+use crate::model::history::{ChangeCause, MeasuredStatus};
+use crate::model::recurrence::zone::Zone;
+use crate::model::sla::budget::Budget;
+use crate::model::sla::business_hours::BusinessHours;
+use crate::model::sla::objective::Objective;
+
+const SECOND_MS: i64 = 1_000;
+
+fn at(text: &str) -> Timestamp {
+    let moment: chrono::DateTime<chrono::Utc> = text.parse().unwrap();
+    Timestamp::from_ms(moment.timestamp_millis())
+}
+
+fn change(at: Timestamp, to: MeasuredStatus) -> StatusChange {
+    StatusChange { service: 1, at, from: MeasuredStatus::Unknown, to, cause: ChangeCause::Votes }
+}
+
+fn window(kind: WindowKind, from: Timestamp, to: Option<Timestamp>) -> Window {
+    Window { service: 1, kind, from, to }
+}
+
+/// Everything at once, from 0 to 100: the rank of what covers what.
+#[rstest]
+#[case::measured(&[], &[], &[], (0, 100, 0))]
+#[case::planned(&[(WindowKind::Maintenance, 10, 30)], &[], &[], (0, 80, 20))]
+#[case::stated_over_planned(
+    &[(WindowKind::Maintenance, 10, 30), (WindowKind::Override(OverrideStatus::Up), 20, 40)], &[], &[], (20, 70, 10)
+)]
+#[case::incident_over_planned(&[(WindowKind::Maintenance, 10, 30)], &[(20, 25)], &[], (0, 85, 15))]
+#[case::incident_over_stated(&[(WindowKind::Override(OverrideStatus::Up), 10, 30)], &[(20, 25)], &[], (15, 85, 0))]
+#[case::closed_over_all(&[(WindowKind::Pause, 10, 30)], &[(20, 50)], &[(0, 40)], (0, 60, 0))]
+fn what_covers_what(
+    #[case] windows: &[(WindowKind, i64, i64)],
+    #[case] incidents: &[(i64, i64)],
+    #[case] closed: &[(i64, i64)],
+    #[case] (up_ms, down_ms, left_out_ms): (i64, i64, i64),
+) {
+    let at = Timestamp::from_ms;
+    let range = |(from, to): &(i64, i64)| TimeRange { from: at(*from), to: at(*to) };
+    let windows: Vec<Window> =
+        windows.iter().map(|(kind, from, to)| window(*kind, at(*from), Some(at(*to)))).collect();
+    let past = Past {
+        changes: &[change(at(0), MeasuredStatus::Down)],
+        measured_until: at(100),
+        windows: &windows,
+        incidents: &incidents.iter().map(range).collect::<Vec<_>>(),
+    };
+    let closed: Vec<TimeRange> = closed.iter().map(range).collect();
+    let whole = range(&(0, 100));
+    let found = sums(&classify(&past, &closed, whole), whole);
+    assert_eq!(found, Sums { up_ms, down_ms, unmeasured_ms: 0, left_out_ms });
+}
+
+/// A service that is down over a night, a pause in it: one outage of two evenings and mornings, then another.
+#[test]
+fn a_night_does_not_end_an_outage_and_a_pause_does() {
+    let hours: BusinessHours = "mon,tue,wed,thu,fri 09:00-17:00".parse().unwrap();
+    let range = TimeRange { from: at("2026-11-23T00:00:00Z"), to: at("2026-11-26T00:00:00Z") };
+    let pause = (at("2026-11-24T12:00:00Z"), Some(at("2026-11-24T13:00:00Z")));
+    let past = Past {
+        changes: &[
+            change(range.from, MeasuredStatus::Up),
+            change(at("2026-11-23T16:00:00Z"), MeasuredStatus::Down),
+            change(at("2026-11-24T14:00:00Z"), MeasuredStatus::Up),
+        ],
+        measured_until: range.to,
+        windows: &[window(WindowKind::Pause, pause.0, pause.1)],
+        incidents: &[],
+    };
+    let zone: Zone = "UTC".parse().unwrap();
+    let found = runs(&classify(&past, &hours.closed(zone, range), range), range);
+    let down: Vec<(String, String, i64)> = found
+        .iter()
+        .filter(|run| run.time == Time::Down)
+        .map(|run| (run.from.to_string(), run.to.to_string(), run.ms / 60_000))
+        .collect();
+    let expected = [
+        ("2026-11-23T16:00:00.000Z", "2026-11-24T12:00:00.000Z", 240),
+        ("2026-11-24T13:00:00.000Z", "2026-11-24T14:00:00.000Z", 60),
+    ];
+    assert_eq!(down, expected.map(|(from, to, minutes)| (from.to_owned(), to.to_owned(), minutes)));
+}
+
+/// The middle of a history: changes of clocks, the ends of months, a Monday morning.
+const MIDDLES: [&str; 6] = [
+    "2026-03-29T01:00:00Z",
+    "2026-10-25T01:00:00Z",
+    "2026-10-25T00:00:00Z",
+    "2028-02-29T23:00:00Z",
+    "2026-12-31T23:00:00Z",
+    "2026-11-23T08:00:00Z",
+];
+/// Seconds of a history.
+const LENGTH: i64 = 600;
+const HOURS: [&str; 5] = [
+    "sun 02:57-03:03",
+    "mon,tue,wed,thu,fri 09:00-17:00",
+    "sun,mon,tue 00:00-00:04;sun,wed,thu 23:56-24:00",
+    "mon,tue,wed,thu,fri,sat,sun 00:00-24:00",
+    "sun 01:55-02:05;sun 02:02-02:58",
+];
+
+fn kind() -> impl Strategy<Value = WindowKind> {
+    let stated =
+        [OverrideStatus::Up, OverrideStatus::Degraded, OverrideStatus::Down, OverrideStatus::Maintenance];
+    prop_oneof![
+        Just(WindowKind::Maintenance),
+        Just(WindowKind::Pause),
+        Just(WindowKind::Unreachable),
+        prop::sample::select(stated.to_vec()).prop_map(WindowKind::Override),
+    ]
+}
+
+/// What a single moment counts for, decided without any arithmetic of intervals.
+fn oracle(past: &Past<'_>, hours: Option<(&BusinessHours, Zone)>, moment: Timestamp) -> Time {
+    if hours.is_some_and(|(hours, zone)| !is_open(hours, zone, moment)) {
+        return Time::Closed;
+    }
+    if past.incidents.iter().any(|open| open.contains(moment)) {
+        return Time::Down;
+    }
+    let holds = |window: &&Window| window.from <= moment && window.to.is_none_or(|to| moment < to);
+    let is = |kind: WindowKind| past.windows.iter().filter(holds).any(|window| window.kind == kind);
+    let stated = past.windows.iter().rev().filter(holds).find_map(|window| match window.kind {
+        WindowKind::Override(status) => Some(status),
+        WindowKind::Pause | WindowKind::Maintenance | WindowKind::Unreachable => None,
+    });
+    match stated {
+        Some(OverrideStatus::Up | OverrideStatus::Degraded) => return Time::Up,
+        Some(OverrideStatus::Down) => return Time::Down,
+        Some(OverrideStatus::Maintenance) => return Time::LeftOut(Reason::Override),
+        None if is(WindowKind::Maintenance) => return Time::LeftOut(Reason::Maintenance),
+        None if is(WindowKind::Pause) => return Time::LeftOut(Reason::Pause),
+        None if is(WindowKind::Unreachable) => return Time::LeftOut(Reason::Unreachable),
+        None => {}
+    }
+    let last = past.changes.iter().rev().find(|change| change.at <= moment);
+    match last.filter(|_| moment < past.measured_until).map(|change| change.to) {
+        Some(MeasuredStatus::Up | MeasuredStatus::Degraded) => Time::Up,
+        Some(MeasuredStatus::Down) => Time::Down,
+        Some(MeasuredStatus::Unknown | MeasuredStatus::NoData) | None => Time::Unmeasured,
+    }
+}
+
+/// Looks at the clock, as a text.
+fn is_open(hours: &BusinessHours, zone: Zone, moment: Timestamp) -> bool {
+    let wall = zone.wall(moment).unwrap();
+    let (day, time) = (wall.format("%a").to_string().to_lowercase(), wall.format("%H:%M").to_string());
+    let covers = |from: String, to: String| from <= time && time < to;
+    let mut entries = hours.0.iter().filter(|entry| entry.days.iter().any(|known| known.as_str() == day));
+    entries.any(|entry| covers(entry.from.to_string(), entry.to.to_string()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    /// Ten minutes at an edge of the calendar: sums, outages, what is left out, and the budget equal those of looking at each
+    /// second.
+    #[test]
+    fn figures_equal_those_of_looking_at_every_second(
+        middle in prop::sample::select(MIDDLES.to_vec()),
+        steps in prop::collection::vec((0_i64..120, prop::sample::select(MeasuredStatus::ALL.to_vec())), 0..10),
+        until in 0_i64..LENGTH + 60,
+        decided in prop::collection::vec((kind(), 0_i64..LENGTH, prop::option::of(0_i64..200)), 0..6),
+        incidents in prop::collection::vec((0_i64..LENGTH, 0_i64..100), 0..3),
+        hours in prop::option::of(prop::sample::select(HOURS.to_vec())),
+        (first, length) in (0_i64..LENGTH / 2, 0_i64..LENGTH / 2),
+        millionths in 500_000_u32..1_000_000,
+    ) {
+        let second = |number: i64| at(middle).plus_ms((number - LENGTH / 2) * SECOND_MS);
+        let mut number = 0;
+        let changes: Vec<StatusChange> = steps.iter().map(|(pause, to)| {
+            number += pause;
+            change(second(number), *to)
+        }).collect();
+        let windows: Vec<Window> = decided.iter().map(|(kind, from, length)| {
+            window(*kind, second(*from), length.map(|length| second(from + length)))
+        }).collect();
+        let incidents: Vec<TimeRange> = incidents.iter().map(|(from, length)| {
+            TimeRange { from: second(*from), to: second(from + length) }
+        }).collect();
+        let measured_until = second(until.max(number));
+        let past = Past { changes: &changes, measured_until, windows: &windows, incidents: &incidents };
+        let zone: Zone = "Europe/Berlin".parse().unwrap();
+        let hours: Option<BusinessHours> = hours.map(|hours| hours.parse().unwrap());
+        // Judged is a part of what is classified, as it is when burn rates need more than the period.
+        let (whole, range) = (
+            TimeRange { from: second(0), to: second(LENGTH) },
+            TimeRange { from: second(first), to: second(first + length) },
+        );
+        let closed = hours.as_ref().map(|hours| hours.closed(zone, whole)).unwrap_or_default();
+        let spans = classify(&past, &closed, whole);
+        prop_assert!(spans.is_sorted_by(|left, right| left.to == right.from), "they adjoin");
+
+        let (mut expected, mut expected_runs) = (Sums::default(), Vec::<Run>::new());
+        for moment in (first..first + length).map(second) {
+            let time = oracle(&past, hours.as_ref().map(|hours| (hours, zone)), moment);
+            match time {
+                Time::Closed => continue,
+                Time::Up => expected.up_ms += SECOND_MS,
+                Time::Down => expected.down_ms += SECOND_MS,
+                Time::Unmeasured => expected.unmeasured_ms += SECOND_MS,
+                Time::LeftOut(_) => expected.left_out_ms += SECOND_MS,
+            }
+            let to = moment.plus_ms(SECOND_MS);
+            match expected_runs.last_mut() {
+                Some(run) if run.time == time => (run.to, run.ms) = (to, run.ms + SECOND_MS),
+                _ => expected_runs.push(Run { from: moment, to, time, ms: SECOND_MS }),
+            }
+        }
+        prop_assert_eq!(sums(&spans, range), expected);
+        prop_assert_eq!(runs(&spans, range), expected_runs);
+
+        // The budget is kept exactly if the share of the time that was up is the objective or more.
+        let objective = Objective::from_millionths(millionths).unwrap();
+        let time_ms = expected.up_ms + expected.down_ms;
+        let budget = Budget::new(objective, time_ms, expected.down_ms);
+        let is_met = i128::from(expected.up_ms) * 1_000_000 >= i128::from(time_ms) * i128::from(millionths);
+        prop_assert_eq!(budget.is_met(), is_met);
+        prop_assert_eq!(budget.left_ms() + expected.down_ms, budget.total_ms);
+    }
+}

@@ -1,0 +1,63 @@
+//! Incidents that count as downtime of the services that they affect, whatever was measured: for SLA targets.
+
+use sea_orm::{ColumnTrait as _, ConnectionTrait, QueryFilter as _, QueryOrder as _};
+use watchkeeper_entities::incident::Column;
+
+use crate::id::Id;
+use crate::model::service::ServiceKey;
+use crate::model::sight::Sight;
+use crate::model::time_range::TimeRange;
+use crate::store::MainError;
+use crate::store::incidents::list::IncidentFilter;
+use crate::store::incidents::{links, rows};
+
+/// Services in one statement: a statement takes a limited number of values.
+const SERVICES_AT_ONCE: usize = 1_000;
+
+/// The time of an incident that counts as downtime of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The service.
+    pub service: ServiceKey,
+    /// The id of the incident.
+    pub incident: Id,
+    /// From its begin until it was over, or the service had recovered; at most until the end of what was asked for.
+    pub time: TimeRange,
+}
+
+/// The incidents of the sight that count as downtime of these services within a range, in the order of their begins.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn counted(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    services: &[ServiceKey],
+    range: TimeRange,
+) -> Result<Vec<Counted>, MainError> {
+    let mut counted = Vec::new();
+    for services in services.chunks(SERVICES_AT_ONCE) {
+        let filter = IncidentFilter {
+            services: Some(services.to_vec()),
+            from: Some(range.from),
+            to: Some(range.to),
+            ..IncidentFilter::default()
+        };
+        let query = filter.select(sight).filter(Column::SlaCountsAsDowntime.eq(true));
+        let found = query.order_by_asc(Column::StartedAt).order_by_asc(Column::Id).all(connection).await?;
+        let keys: Vec<i64> = found.iter().map(|row| row.id).collect();
+        let mut affected = links::affected(connection, sight, &keys).await?;
+        for row in found {
+            let incident = rows::from_row(row)?;
+            let end = incident.resolved_at.unwrap_or(range.to).min(range.to);
+            for service in affected.remove(&incident.key).unwrap_or_default() {
+                let to = service.recovered_at.map_or(end, |recovered| recovered.min(end));
+                let time = TimeRange { from: incident.started_at, to }.if_not_empty();
+                if let Some(time) = time.filter(|_| services.contains(&service.service)) {
+                    counted.push(Counted { service: service.service, incident: incident.id, time });
+                }
+            }
+        }
+    }
+    Ok(counted)
+}

@@ -1,0 +1,201 @@
+//! SLA targets. Every finder takes a sight: who is confined to an access scope sees the targets of services that it shows, and
+//! those of its own tags, all of whose services it shows.
+//!
+//! Who writes a target holds the lock of the organisation, so that its tag and its service stay.
+
+use std::collections::HashMap;
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+use watchkeeper_entities::sla_target::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::{service, tag};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::incident_policy::PolicyTag;
+use crate::model::service::NamedService;
+use crate::model::sight::Sight;
+use crate::model::sla::calendar::Period;
+use crate::model::sla::objective::Objective;
+use crate::model::sla::{SlaTarget, Subject, Terms};
+use crate::model::tag::TagName;
+use crate::store::scoped::{Rows, narrowed};
+use crate::store::{MainError, PageWindow, named};
+
+/// Values bound at a time in lists of keys.
+const CHUNK: usize = 1_000;
+
+fn seen(sight: Sight) -> Select<Entity> {
+    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    narrowed(owned, Rows::SlaTargets, sight)
+}
+
+/// The target that the sight shows with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    id: Id,
+) -> Result<Option<SlaTarget>, MainError> {
+    let row = seen(sight).filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    Ok(with_subjects(connection, row.into_iter().collect()).await?.pop())
+}
+
+/// The targets of the sight in this window, oldest first, and how many there are in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    window: PageWindow,
+) -> Result<(Vec<SlaTarget>, u64), MainError> {
+    let total = seen(sight).count(connection).await?;
+    let rows = seen(sight)
+        .order_by_asc(Column::CreatedAt)
+        .order_by_asc(Column::PublicId)
+        .offset(window.offset)
+        .limit(window.limit)
+        .all(connection)
+        .await?;
+    Ok((with_subjects(connection, rows).await?, total))
+}
+
+/// Returns the number of targets of an organisation.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
+    Ok(seen(Sight::whole(organisation)).count(connection).await?)
+}
+
+/// Stores a new target; its `key` is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(connection: &impl ConnectionTrait, target: SlaTarget) -> Result<SlaTarget, MainError> {
+    let row = ActiveModel { id: NotSet, ..to_row(&target) };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(SlaTarget { key, ..target })
+}
+
+/// Stores a changed target.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, target: &SlaTarget) -> Result<(), MainError> {
+    to_row(target).update(connection).await?;
+    Ok(())
+}
+
+/// Deletes a target.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(key).exec(connection).await?;
+    Ok(())
+}
+
+/// Names of the targets for a tag.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn names_of_tag(
+    connection: &impl ConnectionTrait,
+    tag: i64,
+) -> Result<Vec<String>, MainError> {
+    let names = Entity::find().select_only().column(Column::Name).filter(Column::TagId.eq(tag));
+    Ok(names.order_by_asc(Column::Id).into_tuple().all(connection).await?)
+}
+
+async fn with_subjects(
+    connection: &impl ConnectionTrait,
+    rows: Vec<Model>,
+) -> Result<Vec<SlaTarget>, MainError> {
+    let mut subjects = Subjects::default();
+    let services: Vec<i64> = rows.iter().filter_map(|row| row.service_id).collect();
+    for keys in services.chunks(CHUNK) {
+        let query = service::Entity::find().filter(service::Column::Id.is_in(keys.iter().copied()));
+        let found = named::services(connection, query).await?;
+        subjects.services.extend(found.into_iter().map(|service| (service.key, service)));
+    }
+    let tags: Vec<i64> = rows.iter().filter_map(|row| row.tag_id).collect();
+    for keys in tags.chunks(CHUNK) {
+        let query = tag::Entity::find().filter(tag::Column::Id.is_in(keys.iter().copied()));
+        for row in query.all(connection).await? {
+            subjects.tags.insert(row.id, read_tag(&row)?);
+        }
+    }
+    rows.into_iter().map(|row| from_row(row, &subjects)).collect()
+}
+
+/// What targets are about, by the keys of their rows.
+#[derive(Default)]
+struct Subjects {
+    services: HashMap<i64, NamedService>,
+    tags: HashMap<i64, PolicyTag>,
+}
+
+fn read_tag(row: &tag::Model) -> Result<PolicyTag, MainError> {
+    let corrupt = || MainError::corrupt("tag", &row.id, &"its name or id cannot be read");
+    let id = row.public_id.parse().map_err(|_| corrupt())?;
+    let label = TagName::new(&row.key, Some(&row.value)).map_err(|_| corrupt())?.label();
+    Ok(PolicyTag { key: row.id, id, label })
+}
+
+fn to_row(target: &SlaTarget) -> ActiveModel {
+    let (service, tag) = match &target.subject {
+        Subject::Service(service) => (Some(service.key), None),
+        Subject::Tag(tag) => (None, Some(tag.key)),
+    };
+    let Terms { objective, period, zone, business_hours } = &target.terms;
+    ActiveModel {
+        id: Set(target.key),
+        public_id: Set(target.id.to_string()),
+        organisation_id: Set(target.organisation),
+        name: Set(target.name.clone()),
+        service_id: Set(service),
+        tag_id: Set(tag),
+        objective: Set(i32::try_from(objective.millionths()).unwrap_or(i32::MAX)),
+        period: Set(period.kind().as_str().into()),
+        rolling_days: Set(period.rolling_days().map(i32::from)),
+        time_zone: Set(zone.name().into()),
+        business_hours: Set(business_hours.as_ref().map(ToString::to_string)),
+        created_at: Set(target.created_at.ms()),
+        updated_at: Set(target.updated_at.ms()),
+    }
+}
+
+fn from_row(row: Model, subjects: &Subjects) -> Result<SlaTarget, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("sla_target", &row.id, &problem);
+    let subject = match (row.service_id, row.tag_id) {
+        (Some(key), None) => subjects.services.get(&key).cloned().map(Subject::Service),
+        (None, Some(key)) => subjects.tags.get(&key).cloned().map(Subject::Tag),
+        _ => None,
+    };
+    let kind = row.period.parse().map_err(|_| corrupt("unknown period"))?;
+    let days = row.rolling_days.and_then(|days| u16::try_from(days).ok());
+    let objective = u32::try_from(row.objective).ok().and_then(Objective::from_millionths);
+    let hours = row.business_hours.as_deref().map(str::parse).transpose();
+    let terms = Terms {
+        objective: objective.ok_or_else(|| corrupt("impossible objective"))?,
+        period: Period::new(kind, days).ok_or_else(|| corrupt("a rolling period without days"))?,
+        zone: row.time_zone.parse().map_err(|_| corrupt("unknown time zone"))?,
+        business_hours: hours.map_err(|_| corrupt("unreadable business hours"))?,
+    };
+    Ok(SlaTarget {
+        key: row.id,
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        organisation: row.organisation_id,
+        subject: subject.ok_or_else(|| corrupt("what it is about is not there"))?,
+        terms,
+        created_at: Timestamp::from_ms(row.created_at),
+        updated_at: Timestamp::from_ms(row.updated_at),
+        name: row.name,
+    })
+}
