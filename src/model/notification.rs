@@ -50,6 +50,8 @@ words! {
         Gotify,
         /// A room of Matrix.
         Matrix,
+        /// A request that people write themselves.
+        Template,
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! A check of a text is one function, so that the form, the API and the composing of a message agree on what is allowed.
 
-use crate::egress::outbound::OutboundUrl;
+use http::{HeaderName, HeaderValue};
+
+use crate::egress::outbound::{OutboundUrl, is_own};
 
 /// One setting.
 #[derive(Debug)]
@@ -36,6 +38,41 @@ pub enum Shape {
         /// The same in words, for the error: "letters, digits, - and _".
         form: &'static str,
     },
+    /// A text of several lines, otherwise like [`Shape::Text`].
+    Lines {
+        /// Most characters.
+        max_length: usize,
+        /// What is allowed beside the length.
+        passes: fn(&str) -> bool,
+        /// The same in words.
+        form: &'static str,
+    },
+    /// A list of one to so many texts, each like [`Shape::Text`].
+    List {
+        /// Most texts.
+        max_items: usize,
+        /// Most characters of each.
+        max_length: usize,
+        /// What is allowed beside the length.
+        passes: fn(&str) -> bool,
+        /// The same in words.
+        form: &'static str,
+    },
+    /// Headers of a request: an object of texts by name, names as [`is_header_name`] allows, values of one line of printable
+    /// ASCII and at most 2,000 characters.
+    Headers {
+        /// Most headers.
+        max_items: usize,
+    },
+    /// A whole number.
+    Number {
+        /// The smallest.
+        min: i64,
+        /// The largest.
+        max: i64,
+        /// The default.
+        default: i64,
+    },
     /// One of some words.
     Select {
         /// Allowed words.
@@ -55,4 +92,19 @@ pub fn is_url(text: &str) -> bool {
 #[must_use]
 pub fn any_line(text: &str) -> bool {
     !text.chars().any(char::is_control)
+}
+
+/// Most characters of the value of a header.
+pub const HEADER_LENGTH: usize = 2_000;
+
+/// Returns true for a header that a request may bring: those that decide where it ends and whom it is for are the client's.
+#[must_use]
+pub fn is_header_name(text: &str) -> bool {
+    text.parse::<HeaderName>().is_ok_and(|name| !is_own(&name))
+}
+
+/// Returns true for the value of a header.
+#[must_use]
+pub fn is_header_value(text: &str) -> bool {
+    HeaderValue::from_str(text).is_ok()
 }

@@ -1,6 +1,6 @@
 //! `gotify`: a message of an application of Gotify (<https://gotify.net/docs/pushmsg>).
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::answer::meaning_of_status;
 use super::definition::Definition;
@@ -66,6 +66,8 @@ fn priority(message: &Message) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::model::notification::Event;
     use crate::notify::kinds::fixture::{body, event, huge, incident, request};

@@ -3,7 +3,7 @@
 //! The transaction is named after the delivery, so a server takes a message that is sent twice only once.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::answer::{Meaning, Reply, asked_to_wait, meaning_of_status, member};
 use super::definition::Definition;
@@ -95,6 +95,7 @@ mod tests {
     use std::time::Duration;
 
     use rstest::rstest;
+    use serde_json::Value;
 
     use super::*;
     use crate::notify::kinds::fixture::{huge, incident, request};

@@ -20,11 +20,12 @@ mod slack;
 mod summary;
 mod teams;
 mod telegram;
+mod template;
 mod webhook;
 
 pub use answer::{Meaning, Reply, meaning_of_status};
 pub use definition::Definition;
-pub use field::{Field, Shape, any_line, is_url};
+pub use field::{Field, HEADER_LENGTH, Shape, any_line, is_header_name, is_header_value, is_url};
 pub use outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
 pub use settings::OpenSettings;
 
@@ -44,5 +45,6 @@ pub const fn definition(kind: ChannelKind) -> &'static Definition {
         ChannelKind::Ntfy => &ntfy::DEFINITION,
         ChannelKind::Gotify => &gotify::DEFINITION,
         ChannelKind::Matrix => &matrix::DEFINITION,
+        ChannelKind::Template => &template::DEFINITION,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! As JSON, because titles that are not ASCII cannot stand in headers.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::answer::meaning_of_status;
 use super::definition::Definition;
@@ -96,6 +96,8 @@ fn tag(message: &Message) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::model::notification::Event;
     use crate::notify::kinds::fixture::{body, event, huge, incident, request, test};

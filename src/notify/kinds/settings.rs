@@ -23,6 +23,12 @@ impl OpenSettings {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// A setting of any shape; `None` when it is not set.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
     /// The texts of all settings that are secret and set, so that they can be kept out of what is shown: every text in them, and
     /// of an address also what stands behind its host.
     #[must_use]

@@ -92,7 +92,7 @@ fn signature(secret: &str, envelope: &Envelope<'_>, body: &[u8]) -> Result<Strin
 }
 
 /// `type`, `timestamp` and `data`, as the standard recommends.
-fn payload(message: &Message) -> Value {
+pub(super) fn payload(message: &Message) -> Value {
     let data = json!({
         "organisation": message.organisation,
         "incident": message.incident().map(incident),

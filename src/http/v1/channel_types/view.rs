@@ -1,9 +1,10 @@
 //! Kinds of channels as clients see them.
 
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::http::openapi::shape::{Shape, integer, list_of, one_of, string};
+use crate::http::openapi::shape::{Shape, anything, integer, list_of, one_of, string};
 use crate::notify::kinds::{self, Definition, Field};
 
 /// A kind of notification channel.
@@ -31,8 +32,17 @@ pub(super) struct ChannelFieldView {
     #[schema(schema_with = strings)]
     options: Option<&'static [&'static str]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = string)]
-    default: Option<&'static str>,
+    #[schema(schema_with = anything)]
+    default: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = integer)]
+    min: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = integer)]
+    max: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = integer)]
+    max_items: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = integer)]
     max_length: Option<usize>,
@@ -52,10 +62,19 @@ impl ChannelTypeView {
 
 impl ChannelFieldView {
     fn of(field: &'static Field) -> Self {
-        let (r#type, options, default, max_length) = match field.shape {
-            kinds::Shape::Url => ("url", None, None, Some(2_048)),
-            kinds::Shape::Text { max_length, .. } => ("string", None, None, Some(max_length)),
-            kinds::Shape::Select { options, default } => ("select", Some(options), Some(default), None),
+        let (r#type, max_length, max_items) = match field.shape {
+            kinds::Shape::Url => ("url", Some(2_048), None),
+            kinds::Shape::Text { max_length, .. } => ("string", Some(max_length), None),
+            kinds::Shape::Lines { max_length, .. } => ("text", Some(max_length), None),
+            kinds::Shape::List { max_items, max_length, .. } => ("list", Some(max_length), Some(max_items)),
+            kinds::Shape::Headers { max_items } => ("headers", Some(kinds::HEADER_LENGTH), Some(max_items)),
+            kinds::Shape::Number { .. } => ("integer", None, None),
+            kinds::Shape::Select { .. } => ("select", None, None),
+        };
+        let (options, default, bounds) = match field.shape {
+            kinds::Shape::Select { options, default } => (Some(options), Some(default.into()), None),
+            kinds::Shape::Number { min, max, default } => (None, Some(default.into()), Some((min, max))),
+            _ => (None, None, None),
         };
         Self {
             name: field.name,
@@ -66,13 +85,16 @@ impl ChannelFieldView {
             secret: field.is_secret,
             options,
             default,
+            min: bounds.map(|(min, _)| min),
+            max: bounds.map(|(_, max)| max),
+            max_items,
             max_length,
         }
     }
 }
 
 fn field_type() -> Shape {
-    one_of(&["url", "string", "select"])
+    one_of(&["url", "string", "text", "list", "headers", "integer", "select"])
 }
 
 fn strings() -> Shape {

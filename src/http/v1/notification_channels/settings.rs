@@ -45,6 +45,9 @@ pub(super) fn read_settings(
     }
     for about in definition.fields {
         match about.shape {
+            Shape::Number { default, .. } if !settings.contains_key(about.name) => {
+                settings.insert(about.name.to_owned(), default.into());
+            }
             Shape::Select { default, .. } if !settings.contains_key(about.name) => {
                 settings.insert(about.name.to_owned(), default.into());
             }
@@ -58,22 +61,58 @@ pub(super) fn read_settings(
 }
 
 fn read_setting(value: &Field<'_>, about: &kinds::Field) -> Option<Value> {
-    let text = match about.shape {
+    Some(match about.shape {
         Shape::Url => {
             let text = value.text(URL_LENGTH)?;
             if !kinds::is_url(&text) {
                 return value.refuse(FieldRule::TargetUrl);
             }
-            text
+            text.into()
         }
-        Shape::Text { max_length, passes, form } => {
-            let text = value.text(1..=max_length)?;
-            if !passes(&text) {
-                return value.refuse(FieldRule::Form(form));
+        Shape::Text { max_length, passes, form } | Shape::Lines { max_length, passes, form } => {
+            read_text(value, max_length, passes, form)?.into()
+        }
+        Shape::List { max_items, max_length, passes, form } => {
+            let entries = value.list(max_items)?;
+            if entries.is_empty() {
+                return value.refuse(FieldRule::MinItems(1));
             }
-            text
+            let read: Vec<_> =
+                entries.iter().map(|entry| read_text(entry, max_length, passes, form)).collect();
+            read.into_iter().collect::<Option<Vec<String>>>()?.into()
         }
-        Shape::Select { options, .. } => value.word(options)?.to_owned(),
-    };
-    Some(Value::from(text))
+        Shape::Headers { max_items } => read_headers(value, max_items)?,
+        Shape::Number { min, max, .. } => value.integer(min..=max)?.into(),
+        Shape::Select { options, .. } => value.word(options)?.into(),
+    })
+}
+
+fn read_text(
+    value: &Field<'_>,
+    max_length: usize,
+    passes: fn(&str) -> bool,
+    form: &'static str,
+) -> Option<String> {
+    let text = value.text(1..=max_length)?;
+    if passes(&text) { Some(text) } else { value.refuse(FieldRule::Form(form)) }
+}
+
+fn read_headers(value: &Field<'_>, max_items: usize) -> Option<Value> {
+    let members = value.object()?;
+    let mut headers = Map::new();
+    let mut is_whole = true;
+    for (name, member) in members.each() {
+        if headers.len() == max_items {
+            return value.refuse(FieldRule::MaxItems(max_items));
+        }
+        if !kinds::is_header_name(name) {
+            value.refuse::<()>(FieldRule::Form("names of headers that a request may bring"));
+            is_whole = false;
+            continue;
+        }
+        let text = read_text(&member, kinds::HEADER_LENGTH, kinds::is_header_value, "printable ASCII");
+        is_whole &= text.is_some();
+        headers.insert(name.to_owned(), text.into());
+    }
+    is_whole.then_some(Value::Object(headers))
 }
