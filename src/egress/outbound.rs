@@ -19,7 +19,9 @@ use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::capture_connection;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
+use tokio_rustls::client::TlsStream;
 
 pub use answer::{Answer, RetryAfter};
 use connector::Connector;
@@ -40,6 +42,7 @@ const HEAD_MAX_BYTES: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 pub struct Outbound {
     client: Client<Connector, Full<Bytes>>,
+    connector: Connector,
 }
 
 impl Outbound {
@@ -55,8 +58,24 @@ impl Outbound {
             .pool_max_idle_per_host(IDLE_PER_HOST)
             .http1_max_headers(HEADERS_MAX)
             .http1_max_buf_size(HEAD_MAX_BYTES)
-            .build(connector);
-        Ok(Self { client })
+            .build(connector.clone());
+        Ok(Self { client, connector })
+    }
+
+    /// Opens a connection in clear through the gate, for a protocol that is not HTTP. The caller keeps the time.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, Failed> {
+        self.connector.reach(host, port).await
+    }
+
+    /// Goes on under TLS with such a connection, the certificate judged as those of requests are.
+    ///
+    /// # Errors
+    /// When the server cannot be trusted, or spoken to.
+    pub async fn secure(&self, stream: TcpStream, host: &str) -> Result<TlsStream<TcpStream>, Failed> {
+        self.connector.secure(stream, host).await
     }
 
     /// Sends a request and takes in the answer, whatever its status, until the request's deadline.

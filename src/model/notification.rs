@@ -50,6 +50,8 @@ words! {
         Gotify,
         /// A room of Matrix.
         Matrix,
+        /// Mails by SMTP.
+        Email,
         /// A request that people write themselves.
         Template,
     }

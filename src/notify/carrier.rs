@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method};
+use tokio::time::timeout;
 
 use crate::clock::{Clock, Timestamp};
-use crate::egress::outbound::{Answer, Failed, Outbound, OutboundUrl, Request};
+use crate::egress::outbound::{Answer, Failed, Outbound, OutboundUrl, Request, Stage};
 use crate::model::notification::delivery::{DETAIL_LENGTH, TryOutcome};
-use crate::notify::kinds::{Definition, Envelope, Meaning, Outgoing, OutgoingRequest, Reply};
+use crate::notify::kinds::{Definition, Envelope, Meaning, Outgoing, OutgoingMail, OutgoingRequest, Reply};
+use crate::notify::mail::{MailFailed, deliver};
 
 /// The time that one try may take.
 pub const DEADLINE: Duration = Duration::from_secs(10);
@@ -48,10 +50,38 @@ impl Carrier {
     pub async fn carry(&self, definition: &Definition, envelope: &Envelope<'_>) -> Carried {
         let mut carried = match (definition.compose)(envelope) {
             Ok(Outgoing::Request(request)) => self.request(definition, request).await,
+            Ok(Outgoing::Mail(mail)) => self.mail(&mail).await,
             Err(unsendable) => Carried::refused(unsendable.to_string()),
         };
         carried.detail = shortened(&masked(carried.detail, &envelope.settings.secrets(definition.fields)));
         carried
+    }
+
+    async fn mail(&self, mail: &OutgoingMail) -> Carried {
+        let failed = match timeout(DEADLINE, deliver(&self.outbound, mail)).await {
+            Ok(Ok(detail)) => {
+                let outcome = TryOutcome::Delivered;
+                return Carried {
+                    outcome,
+                    status_code: Some(250),
+                    detail,
+                    retry_after: None,
+                    is_ours: false,
+                };
+            }
+            Ok(Err(failed)) => failed,
+            Err(_elapsed) => MailFailed::Way(Failed::Timeout(Stage::Answering)),
+        };
+        match failed {
+            MailFailed::Way(failed) => Carried::failed(failed),
+            MailFailed::Answer { status_code, detail, is_final } => Carried {
+                outcome: if is_final { TryOutcome::Refused } else { TryOutcome::Failed },
+                status_code,
+                detail,
+                retry_after: None,
+                is_ours: false,
+            },
+        }
     }
 
     async fn request(&self, definition: &Definition, outgoing: OutgoingRequest) -> Carried {

@@ -4,6 +4,7 @@
 //! - `sealed`: the secrets of channels
 //! - `carrier`: carries one message to one channel, once
 //! - `courier`: takes what is due from the outbox and writes down what came of it; `lane`: one channel as it sees it
+//! - `mail`: the conversation with a mail server
 //! - `watchdog`: a ping that leaves as long as everything works, so that another system notices when it does not
 
 pub mod carrier;
@@ -11,5 +12,6 @@ pub mod counters;
 pub mod courier;
 pub mod kinds;
 pub mod lane;
+mod mail;
 pub mod sealed;
 pub mod watchdog;

@@ -9,6 +9,7 @@ mod http2;
 mod http_hostile;
 mod http_redirects;
 mod icmp;
+mod mail;
 mod names;
 mod network_lost;
 mod outbound;

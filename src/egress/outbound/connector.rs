@@ -3,6 +3,7 @@
 //! What it is asked for may go on after the request that asked has found another connection, so it has an end of
 //! its own.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 use tower_service::Service;
 
 use super::failed::{ConnectFault, Failed, TlsFault};
@@ -41,6 +43,8 @@ struct Inner {
     egress: Egress,
     names: Names,
     tls: Arc<ClientConfig>,
+    /// The same for protocols that are not HTTP, which negotiate none.
+    other_tls: Arc<ClientConfig>,
 }
 
 /// A connection, in clear or under TLS.
@@ -54,6 +58,12 @@ impl Connection for Box<dyn Stream> {
     }
 }
 
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Connector(..)")
+    }
+}
+
 impl Connector {
     pub(super) fn new(parts: OutboundParts<'_>) -> Result<Self, OutboundError> {
         let time = Arc::new(CertificateTime(parts.clock));
@@ -61,9 +71,22 @@ impl Connector {
             .with_safe_default_protocol_versions()?
             .with_root_certificates(authorities(parts.ca_file)?)
             .with_no_client_auth();
+        let other_tls = Arc::new(tls.clone());
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         let names = Names::new(parts.dns_servers)?;
-        Ok(Self(Arc::new(Inner { egress: parts.egress, names, tls: Arc::new(tls) })))
+        Ok(Self(Arc::new(Inner { egress: parts.egress, names, tls: Arc::new(tls), other_tls })))
+    }
+}
+
+impl Connector {
+    /// A connection in clear, for a protocol that is not HTTP.
+    pub(super) async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, Failed> {
+        self.0.reach(host, port).await
+    }
+
+    /// TLS over it.
+    pub(super) async fn secure(&self, stream: TcpStream, host: &str) -> Result<TlsStream<TcpStream>, Failed> {
+        secure(&self.0.other_tls, stream, host).await
     }
 }
 
@@ -90,11 +113,17 @@ impl Inner {
         let host = to.host().unwrap_or_default();
         let is_tls = to.scheme() == Some(&Scheme::HTTPS);
         let port = to.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+        let stream = self.reach(host, port).await?;
+        if is_tls { Ok(Box::new(secure(&self.tls, stream, host).await?)) } else { Ok(Box::new(stream)) }
+    }
+
+    /// A connection to a host, in clear.
+    async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, Failed> {
         let candidates = self.permitted(&self.names.lookup(host).await?)?;
         let stream = self.dial(&candidates, port).await?;
         // Head and body of a small request follow each other at once.
         stream.set_nodelay(true).map_err(|error| Failed::of_io(&error))?;
-        if is_tls { self.secure(stream, host).await } else { Ok(Box::new(stream)) }
+        Ok(stream)
     }
 
     /// What of the addresses passes the gate; they are blocked only when none does.
@@ -128,17 +157,18 @@ impl Inner {
         }
         Err(ours.map_or(Failed::Connect(fault), Failed::Ours))
     }
+}
 
-    async fn secure(&self, stream: TcpStream, host: &str) -> Result<Box<dyn Stream>, Failed> {
-        let bare = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
-        let name = ServerName::try_from(bare.to_owned()).map_err(|_| Failed::Tls(TlsFault::Hostname))?;
-        let shaken = TlsConnector::from(Arc::clone(&self.tls)).connect(name, stream).await;
-        match shaken {
-            Ok(stream) => Ok(Box::new(stream)),
-            Err(error) => Err(match Failed::of_io(&error) {
-                Failed::Closed => Failed::Tls(TlsFault::Handshake),
-                other => other,
-            }),
-        }
-    }
+async fn secure(
+    config: &Arc<ClientConfig>,
+    stream: TcpStream,
+    host: &str,
+) -> Result<TlsStream<TcpStream>, Failed> {
+    let bare = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
+    let name = ServerName::try_from(bare.to_owned()).map_err(|_| Failed::Tls(TlsFault::Hostname))?;
+    let shaken = TlsConnector::from(Arc::clone(config)).connect(name, stream).await;
+    shaken.map_err(|error| match Failed::of_io(&error) {
+        Failed::Closed => Failed::Tls(TlsFault::Handshake),
+        other => other,
+    })
 }

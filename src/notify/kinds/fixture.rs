@@ -89,7 +89,9 @@ pub(super) fn request(kind: ChannelKind, settings: &Value, message: &Message) ->
     let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
     let settings = OpenSettings::new(settings.as_object().unwrap().clone());
     let envelope = Envelope { id: &id, at_seconds: AT_MS / 1_000, message, settings: &settings };
-    let Outgoing::Request(request) = (definition(kind).compose)(&envelope).unwrap();
+    let Outgoing::Request(request) = (definition(kind).compose)(&envelope).unwrap() else {
+        unreachable!("a mail")
+    };
     request
 }
 

@@ -6,6 +6,7 @@
 mod answer;
 mod definition;
 mod discord;
+mod email;
 mod field;
 #[cfg(test)]
 mod fixture;
@@ -26,7 +27,7 @@ mod webhook;
 pub use answer::{Meaning, Reply, meaning_of_status};
 pub use definition::Definition;
 pub use field::{Field, HEADER_LENGTH, Shape, any_line, is_header_name, is_header_value, is_url};
-pub use outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
+pub use outgoing::{Credentials, Encryption, Envelope, Outgoing, OutgoingMail, OutgoingRequest, Unsendable};
 pub use settings::OpenSettings;
 
 use crate::model::notification::ChannelKind;
@@ -45,6 +46,7 @@ pub const fn definition(kind: ChannelKind) -> &'static Definition {
         ChannelKind::Ntfy => &ntfy::DEFINITION,
         ChannelKind::Gotify => &gotify::DEFINITION,
         ChannelKind::Matrix => &matrix::DEFINITION,
+        ChannelKind::Email => &email::DEFINITION,
         ChannelKind::Template => &template::DEFINITION,
     }
 }

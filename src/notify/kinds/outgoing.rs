@@ -27,6 +27,8 @@ pub struct Envelope<'a> {
 pub enum Outgoing {
     /// A request over HTTP.
     Request(OutgoingRequest),
+    /// A mail over SMTP.
+    Mail(OutgoingMail),
 }
 
 /// A request that carries a message. Its address, headers and body may hold secrets: it is never shown.
@@ -61,6 +63,57 @@ impl OutgoingRequest {
 impl fmt::Debug for OutgoingRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OutgoingRequest").field("method", &self.method).finish_non_exhaustive()
+    }
+}
+
+/// A mail, and the server that takes it. It holds a password: it is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct OutgoingMail {
+    /// Host name or address of the server.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// How the conversation is kept private.
+    pub encryption: Encryption,
+    /// Who sends, if the server wants to know.
+    pub credentials: Option<Credentials>,
+    /// The name by which the server is greeted.
+    pub hello: String,
+    /// From whom to whom.
+    pub envelope: lettre::address::Envelope,
+    /// Headers and parts, as they go over the wire.
+    pub body: Vec<u8>,
+}
+
+/// How a conversation with a mail server is kept private.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encryption {
+    /// It begins in clear, and goes on encrypted or not at all.
+    StartTls,
+    /// Encrypted from the first byte.
+    Tls,
+    /// Not at all.
+    None,
+}
+
+/// A user of a mail server. Never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// The name.
+    pub username: String,
+    /// The password.
+    pub password: String,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials(..)")
+    }
+}
+
+impl fmt::Debug for OutgoingMail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutgoingMail").field("encryption", &self.encryption).finish_non_exhaustive()
     }
 }
 

@@ -163,7 +163,7 @@ mod tests {
         let settings = OpenSettings::new(settings);
         let envelope =
             Envelope { id: &id, at_seconds: 1_700_000_001, message: &message, settings: &settings };
-        let Outgoing::Request(request) = compose(&envelope).unwrap();
+        let Outgoing::Request(request) = compose(&envelope).unwrap() else { unreachable!("a mail") };
         let header = |name: &str| {
             request.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
         };

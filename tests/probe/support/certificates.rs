@@ -6,6 +6,8 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -74,6 +76,12 @@ fn params(names: &[&str]) -> CertificateParams {
 }
 
 impl Identity {
+    /// The chain and the key, for programs that read files.
+    pub(crate) fn pem(&self) -> (String, String) {
+        let chain = self.chain.iter().map(|certificate| pem("CERTIFICATE", certificate)).collect();
+        (chain, pem("PRIVATE KEY", self.key.secret_der()))
+    }
+
     fn new(chain: Vec<CertificateDer<'static>>, key: &KeyPair) -> Self {
         Self { chain, key: PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der())) }
     }
@@ -137,4 +145,10 @@ pub(crate) fn not_yet_valid(params: &mut CertificateParams) {
 /// The `https` address of a server.
 pub(crate) fn https(address: SocketAddr) -> String {
     format!("https://{address}/")
+}
+
+fn pem(kind: &str, der: &[u8]) -> String {
+    let text = BASE64.encode(der);
+    let lines: Vec<&str> = (0..text.len()).step_by(64).map(|at| &text[at..text.len().min(at + 64)]).collect();
+    format!("-----BEGIN {kind}-----\n{}\n-----END {kind}-----\n", lines.join("\n"))
 }

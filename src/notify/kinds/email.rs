@@ -1,0 +1,243 @@
+//! `email`: a mail by your own SMTP server, in plain text and in HTML.
+//!
+//! `Message-ID` is made of the delivery's id, so that mail systems can tell a repeat. `Auto-Submitted` keeps answering machines quiet.
+
+use std::fmt;
+
+use askama::Template;
+use lettre::address::Envelope as MailEnvelope;
+use lettre::message::header::{Header, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart};
+use lettre::{Address, Message as Mail};
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::answer::meaning_of_status;
+use super::definition::Definition;
+use super::field::{Field, Shape, any_line};
+use super::outgoing::{Credentials, Encryption, Envelope, Outgoing, OutgoingMail, Unsendable};
+use super::summary::{Fact, cut, facts, one_line, plain};
+use crate::model::notification::ChannelKind;
+use crate::model::notification::message::Message;
+
+const SUBJECT_LENGTH: usize = 200;
+const ADDRESS_FORM: &str = "an e-mail address";
+
+pub(super) static DEFINITION: Definition = Definition {
+    kind: ChannelKind::Email,
+    label: "E-mail",
+    description: "Sends mails by your own SMTP server or that of a provider.",
+    fields: &[
+        Field {
+            name: "host",
+            label: "Server",
+            help: "The host name of the SMTP server.",
+            shape: Shape::Text { max_length: 253, passes: is_host, form: "a host name or an IP address" },
+            is_required: true,
+            is_secret: false,
+        },
+        Field {
+            name: "port",
+            label: "Port",
+            help: "587 with STARTTLS, 465 with TLS, as a rule.",
+            shape: Shape::Number { min: 1, max: 65_535, default: 587 },
+            is_required: false,
+            is_secret: false,
+        },
+        Field {
+            name: "encryption",
+            label: "Encryption",
+            help: "starttls begins in clear and insists on encryption; tls is encrypted from the first byte; none is for servers \
+                of your own network.",
+            shape: Shape::Select { options: &["starttls", "tls", "none"], default: "starttls" },
+            is_required: false,
+            is_secret: false,
+        },
+        Field {
+            name: "username",
+            label: "User",
+            help: "If the server wants one.",
+            shape: Shape::Text { max_length: 255, passes: any_line, form: "one line" },
+            is_required: false,
+            is_secret: false,
+        },
+        Field {
+            name: "password",
+            label: "Password",
+            help: "Of the user.",
+            shape: Shape::Text { max_length: 255, passes: any_line, form: "one line" },
+            is_required: false,
+            is_secret: true,
+        },
+        Field {
+            name: "from",
+            label: "From",
+            help: "The address from which the mails come.",
+            shape: Shape::Text { max_length: 254, passes: is_address, form: ADDRESS_FORM },
+            is_required: true,
+            is_secret: false,
+        },
+        Field {
+            name: "to",
+            label: "To",
+            help: "The addresses to which they go, 20 at most; all of them see each other.",
+            shape: Shape::List { max_items: 20, max_length: 254, passes: is_address, form: ADDRESS_FORM },
+            is_required: true,
+            is_secret: false,
+        },
+    ],
+    compose,
+    judge: meaning_of_status,
+};
+
+fn is_host(text: &str) -> bool {
+    url::Host::parse(text).is_ok() || text.parse::<std::net::IpAddr>().is_ok()
+}
+
+fn is_address(text: &str) -> bool {
+    text.is_ascii() && text.parse::<Address>().is_ok()
+}
+
+fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
+    let settings = envelope.settings;
+    let from: Address = settings.text("from").parse().map_err(|_| Unsendable("from"))?;
+    let to: Vec<Address> = settings
+        .value("to")
+        .and_then(|value| value.as_array())
+        .map(|entries| entries.iter().filter_map(|entry| entry.as_str()?.parse().ok()).collect())
+        .unwrap_or_default();
+    let body = mail(envelope, &from, &to).ok_or(Unsendable("from"))?;
+    let port = settings.value("port").and_then(serde_json::Value::as_i64).unwrap_or(587);
+    let credentials = (!settings.text("username").is_empty()).then(|| Credentials {
+        username: settings.text("username").to_owned(),
+        password: settings.text("password").to_owned(),
+    });
+    Ok(Outgoing::Mail(OutgoingMail {
+        host: settings.text("host").to_owned(),
+        port: u16::try_from(port).map_err(|_| Unsendable("port"))?,
+        encryption: match settings.text("encryption") {
+            "tls" => Encryption::Tls,
+            "none" => Encryption::None,
+            _ => Encryption::StartTls,
+        },
+        credentials,
+        hello: from.domain().to_owned(),
+        envelope: MailEnvelope::new(Some(from), to).map_err(|_| Unsendable("to"))?,
+        body,
+    }))
+}
+
+fn mail(envelope: &Envelope<'_>, from: &Address, to: &[Address]) -> Option<Vec<u8>> {
+    let message = envelope.message;
+    let name = cut(&one_line(&message.organisation), 100);
+    let mut builder = Mail::builder()
+        .from(Mailbox::new(Some(name), from.clone()))
+        .subject(cut(&one_line(&message.headline()), SUBJECT_LENGTH))
+        .message_id(Some(format!("<{}@{}>", envelope.id, from.domain())))
+        .date(UNIX_EPOCH + Duration::from_millis(u64::try_from(message.at).ok()?))
+        .header(AutoSubmitted);
+    for address in to {
+        builder = builder.to(Mailbox::new(None, address.clone()));
+    }
+    let parts = MultiPart::alternative_plain_html(text(message), html(message)?);
+    Some(builder.multipart(parts).ok()?.formatted())
+}
+
+fn text(message: &Message) -> String {
+    format!("{}\n\n{}\n\n-- \n{}, by Watchkeeper\n", message.headline(), plain(message), message.organisation)
+}
+
+/// The mail as HTML; every text is escaped.
+#[derive(Template)]
+#[template(path = "email.html")]
+struct Page<'a> {
+    headline: String,
+    lines: Vec<&'a str>,
+    facts: Vec<Fact>,
+    colour: String,
+    organisation: &'a str,
+}
+
+fn html(message: &Message) -> Option<String> {
+    let page = Page {
+        headline: message.headline(),
+        lines: message.text().lines().collect(),
+        facts: facts(message),
+        colour: format!("#{:06x}", super::summary::colour(message)),
+        organisation: &message.organisation,
+    };
+    page.render().ok()
+}
+
+/// RFC 3834: nobody wrote this by hand, and no machine shall answer.
+#[derive(Clone)]
+struct AutoSubmitted;
+
+impl Header for AutoSubmitted {
+    fn name() -> HeaderName {
+        HeaderName::new_from_ascii_str("Auto-Submitted")
+    }
+
+    fn parse(_: &str) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Self)
+    }
+
+    fn display(&self) -> HeaderValue {
+        HeaderValue::new(Self::name(), "auto-generated".to_owned())
+    }
+}
+
+impl fmt::Debug for AutoSubmitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AutoSubmitted")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::notify::kinds::OpenSettings;
+    use crate::notify::kinds::fixture::{AT_MS, incident};
+
+    fn outgoing() -> OutgoingMail {
+        let settings = json!({"host": "mail.example.org", "port": 465, "encryption": "tls", "username": "u",
+            "password": "secret", "from": "status@example.org", "to": ["a@example.org", "b@example.org"]});
+        let settings = OpenSettings::new(settings.as_object().unwrap().clone());
+        let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
+        let message = incident();
+        let envelope =
+            Envelope { id: &id, at_seconds: AT_MS / 1_000, message: &message, settings: &settings };
+        let Outgoing::Mail(mail) = compose(&envelope).unwrap() else { unreachable!() };
+        mail
+    }
+
+    #[test]
+    fn a_mail_has_both_parts_and_the_id_of_its_delivery() {
+        let mail = outgoing();
+        assert_eq!(
+            (mail.host.as_str(), mail.port, mail.encryption),
+            ("mail.example.org", 465, Encryption::Tls)
+        );
+        assert_eq!(mail.envelope.to().len(), 2);
+        let text = String::from_utf8(mail.body).unwrap();
+        for line in [
+            "Message-ID: <rNSJxMbDTX2uHc08AiCq1@example.org>\r\n",
+            "Auto-Submitted: auto-generated\r\n",
+            "Subject: <!channel> Payments & *cards* fail @everyone\r\n",
+            "Date: Tue, 14 Nov 2023 22:13:20 +0000\r\n",
+            "From: Acme <status@example.org>\r\n",
+            "To: a@example.org, b@example.org\r\n",
+            "Content-Type: text/plain; charset=utf-8\r\n",
+            "Content-Type: text/html; charset=utf-8\r\n",
+        ] {
+            assert!(text.contains(line), "{line}{text}");
+        }
+        assert!(!html(&incident()).unwrap().contains("<b>db"));
+    }
+
+    #[test]
+    fn nothing_of_a_mail_is_shown() {
+        assert!(!format!("{:?}", outgoing()).contains("secret"));
+    }
+}
