@@ -14,6 +14,8 @@ pub mod check_rollup;
 pub mod clock_mark;
 pub mod component;
 pub mod custom_domain;
+pub mod escalation;
+pub mod escalation_policy;
 pub mod event;
 pub mod feed_position;
 pub mod fresh_check;

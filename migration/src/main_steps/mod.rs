@@ -25,6 +25,7 @@ mod m0022_events;
 mod m0023_former_services;
 mod m0024_notifications;
 mod m0025_sla_targets;
+mod m0026_escalation;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -58,6 +59,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0023_former_services::Step),
         Box::new(m0024_notifications::Step),
         Box::new(m0025_sla_targets::Step),
+        Box::new(m0026_escalation::Step),
     ]
 }
 

@@ -1,0 +1,32 @@
+//! How far an incident has come in the escalation policy that it follows. There is a row while it is open and nobody has
+//! acknowledged it.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// How far an incident has come in the escalation policy that it follows.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "escalation")]
+pub struct Model {
+    /// The incident.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub incident_id: i64,
+    /// The organisation that owns it.
+    pub organisation_id: i64,
+    /// The policy.
+    pub policy_id: i64,
+    /// The round, from 1.
+    pub round: i32,
+    /// The place of the next step, from 0.
+    pub next_step: i32,
+    /// Time of the next step; null when there is none.
+    pub due_at: Option<i64>,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
