@@ -163,6 +163,11 @@ fn plan_table() -> String {
     );
     row("sla_targets", "promises about services", each.map(|limits| count(limits.sla_targets)));
     row(
+        "escalation_policies",
+        "rules that say whom incidents are told to",
+        each.map(|limits| count(limits.escalation_policies)),
+    );
+    row(
         "min_interval_seconds",
         "shortest interval of checks",
         each.map(|limits| limits.min_interval_seconds.to_string()),

@@ -85,6 +85,10 @@ permissions! {
     SlaTargetsCreate = "sla_targets.create",
     SlaTargetsEdit = "sla_targets.edit",
     SlaTargetsDelete = "sla_targets.delete",
+    EscalationPoliciesView = "escalation_policies.view",
+    EscalationPoliciesCreate = "escalation_policies.create",
+    EscalationPoliciesEdit = "escalation_policies.edit",
+    EscalationPoliciesDelete = "escalation_policies.delete",
     ; operators:
     EngineView = "engine.view",
 }
@@ -170,10 +174,10 @@ impl Plan {
     #[must_use]
     pub const fn default_limits(self) -> PlanLimits {
         let counts = match self {
-            Self::Free => [5, 10, 1, 2, 25, 0, 2, 0, 1, 2, 2],
-            Self::Solo => [10, 25, 1, 3, 50, 1, 5, 1, 3, 5, 5],
-            Self::Team => [50, 200, 5, 20, 250, 1, 20, 10, 20, 20, 20],
-            Self::Business => [250, 1000, 25, 100, 1000, 5, 100, 50, 100, 100, 100],
+            Self::Free => [5, 10, 1, 2, 25, 0, 2, 0, 1, 2, 2, 1],
+            Self::Solo => [10, 25, 1, 3, 50, 1, 5, 1, 3, 5, 5, 2],
+            Self::Team => [50, 200, 5, 20, 250, 1, 20, 10, 20, 20, 20, 20],
+            Self::Business => [250, 1000, 25, 100, 1000, 5, 100, 50, 100, 100, 100, 100],
         };
         let (min_interval_seconds, retention_days) = match self {
             Self::Free => (300, 7),
@@ -194,6 +198,7 @@ impl Plan {
             maintenance_series: Some(counts[8]),
             notification_channels: Some(counts[9]),
             sla_targets: Some(counts[10]),
+            escalation_policies: Some(counts[11]),
             min_interval_seconds,
             retention_days,
         }
@@ -238,6 +243,8 @@ pub struct PlanLimits {
     pub notification_channels: Option<u32>,
     /// Promises about services.
     pub sla_targets: Option<u32>,
+    /// Rules that say whom incidents are told to.
+    pub escalation_policies: Option<u32>,
     /// Lower bound of `interval_seconds`.
     pub min_interval_seconds: u32,
     /// The number of days for which results are kept.
@@ -261,6 +268,7 @@ impl PlanLimits {
             maintenance_series: None,
             notification_channels: None,
             sla_targets: None,
+            escalation_policies: None,
             min_interval_seconds: 1,
             retention_days: 365,
         }

@@ -17,6 +17,7 @@ pub mod dependency;
 pub mod domain;
 pub mod domain_names;
 pub mod email;
+pub mod escalation;
 pub mod event;
 pub(crate) mod facts;
 pub mod flapping;

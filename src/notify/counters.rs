@@ -18,6 +18,8 @@ pub struct NotifyCounters {
     pub oldest_seconds: AtomicU64,
     /// Channels that take nothing.
     pub open_circuits: AtomicU64,
+    /// Steps of escalations that were taken.
+    pub steps: AtomicU64,
 }
 
 impl NotifyCounters {
@@ -39,6 +41,8 @@ impl Collect for NotifyCounters {
         for ((kind, outcome), count) in tries {
             counter.labelled(&[("kind", kind), ("outcome", outcome)], count);
         }
+        out.counter("escalation_steps_total", "Steps of escalation policies that were taken.")
+            .value(get(&self.steps));
         out.gauge("notifications_waiting", "Messages that wait to be delivered.").value(get(&self.waiting));
         out.gauge("notifications_oldest_seconds", "Seconds since the oldest waiting message was written.")
             .value(get(&self.oldest_seconds));

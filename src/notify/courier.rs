@@ -6,6 +6,7 @@
 
 mod parts;
 mod round;
+mod steps;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -22,6 +23,8 @@ use crate::store::notifications::courier::{CourierLock, backlog, forget, release
 const LOOK: Duration = Duration::from_millis(200);
 /// The time between two looks at what is rarely wrong.
 const TIDY: Duration = Duration::from_secs(10);
+/// The time between two looks at steps of escalations.
+const ESCALATE: Duration = Duration::from_secs(1);
 /// The time between two deletions of what is old.
 const FORGET: Duration = Duration::from_secs(3_600);
 /// The wait before the next attempt to take the lock, or to reach the database.
@@ -49,7 +52,8 @@ impl Courier {
     /// Delivers for as long as the lock is held and the database answers.
     async fn deliver(&self, lock: &CourierLock) -> Result<(), MainError> {
         let mut round = Round::new(self);
-        let (mut tidied, mut forgotten): (Option<Instant>, Option<Instant>) = (None, None);
+        let (mut tidied, mut escalated, mut forgotten): (Option<Instant>, Option<Instant>, Option<Instant>) =
+            (None, None, None);
         let is_time = |last: Option<Instant>, every| last.is_none_or(|at| at.elapsed() >= every);
         loop {
             if is_time(tidied, TIDY) {
@@ -61,6 +65,10 @@ impl Courier {
             }
             if is_time(forgotten, FORGET) && self.forget_old().await? {
                 forgotten = Some(Instant::now());
+            }
+            if is_time(escalated, ESCALATE) {
+                self.take_due_steps().await?;
+                escalated = Some(Instant::now());
             }
             let has_sent = round.send_due().await?;
             round.settle(if has_sent { Duration::ZERO } else { LOOK }).await?;

@@ -1,5 +1,7 @@
 //! Channels by which people are told. Every finder is scoped by organisation, but that of the courier.
 
+use std::collections::HashMap;
+
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
     PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
@@ -11,8 +13,9 @@ use watchkeeper_entities::tag;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::Channel;
-use crate::model::notification::routing::{Routed, RoutedServices, Routing};
+use crate::model::notification::routing::Routing;
 use crate::model::sight::Sight;
+use crate::store::selected_services::StoredServices;
 use crate::store::{MainError, PageWindow};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
@@ -65,6 +68,21 @@ pub async fn enabled(
 /// When the database fails or a row cannot be read.
 pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<Channel>, MainError> {
     read_all(Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?)
+}
+
+/// The keys of the channels of an organisation.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn keys(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<HashMap<Id, i64>, MainError> {
+    let wanted = of_organisation(organisation).select_only().column(Column::PublicId).column(Column::Id);
+    let rows: Vec<(String, i64)> = wanted.into_tuple().all(connection).await?;
+    let corrupt =
+        |key: &i64| MainError::corrupt("notification_channel", key, &"its id has not the form of one");
+    rows.into_iter().map(|(id, key)| Ok((id.parse().map_err(|_| corrupt(&key))?, key))).collect()
 }
 
 /// Returns the number of channels of an organisation.
@@ -130,44 +148,21 @@ pub(super) async fn names_of_tag(
 struct StoredRouting {
     events: Vec<String>,
     min_severity: String,
-    selection: Option<StoredSelection>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredSelection {
-    tags: Vec<StoredRouted>,
-    services: Vec<StoredRouted>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredRouted {
-    key: i64,
-    id: String,
+    selection: Option<StoredServices>,
 }
 
 fn to_stored(routing: &Routing) -> StoredRouting {
-    let routed = |routed: &Routed| StoredRouted { key: routed.key, id: routed.id.to_string() };
     StoredRouting {
         events: routing.events.iter().map(ToString::to_string).collect(),
         min_severity: routing.min_severity.to_string(),
-        selection: routing.selection.as_ref().map(|chosen| StoredSelection {
-            tags: chosen.tags.iter().map(routed).collect(),
-            services: chosen.services.iter().map(routed).collect(),
-        }),
+        selection: routing.selection.as_ref().map(StoredServices::of),
     }
 }
 
 fn from_stored(stored: StoredRouting) -> Option<Routing> {
-    let routed = |stored: StoredRouted| Some(Routed { key: stored.key, id: stored.id.parse().ok()? });
-    let read = |chosen: StoredSelection| {
-        Some(RoutedServices {
-            tags: chosen.tags.into_iter().map(routed).collect::<Option<_>>()?,
-            services: chosen.services.into_iter().map(routed).collect::<Option<_>>()?,
-        })
-    };
     let events: Option<Vec<_>> = stored.events.iter().map(|event| event.parse().ok()).collect();
     let selection = match stored.selection {
-        Some(chosen) => Some(read(chosen)?),
+        Some(chosen) => Some(chosen.read()?),
         None => None,
     };
     Some(Routing { events: events?, min_severity: stored.min_severity.parse().ok()?, selection })

@@ -21,7 +21,8 @@ use crate::model::tag::{Tag, TagName, TagSource};
 use crate::model::translated::Translated;
 use crate::store::scoped::{Rows, narrowed};
 use crate::store::{
-    MainError, PageWindow, dependencies, incident_policies, notification_channels, sla_targets,
+    MainError, PageWindow, dependencies, escalation_policies, incident_policies, notification_channels,
+    sla_targets,
 };
 
 /// Values bound at a time in lists of keys.
@@ -299,6 +300,8 @@ pub async fn users(
     let services = dependencies::names_of_tag(connection, tag).await?;
     let channels = notification_channels::names_of_tag(connection, tag).await?;
     names.extend(channels.iter().map(|name| format!("notification channel {name}")));
+    let escalations = escalation_policies::names_of_tag(connection, tag).await?;
+    names.extend(escalations.iter().map(|name| format!("escalation policy {name}")));
     names.extend(services.iter().map(|name| format!("service {name}")));
     let scopes = scopes_with(connection, tag).await?;
     names.extend(scopes.into_iter().map(|name| format!("access scope {name}")));

@@ -5,7 +5,8 @@ use watchkeeper_entities::statuspage;
 
 use crate::store::maintenances::series;
 use crate::store::{
-    MainError, access_scopes, incident_policies, notification_channels, services, sla_targets, tags,
+    MainError, access_scopes, escalation_policies, incident_policies, notification_channels, services,
+    sla_targets, tags,
 };
 
 /// The counts of one organisation that its quotas limit.
@@ -29,6 +30,8 @@ pub struct Usage {
     pub notification_channels: u64,
     /// SLA targets.
     pub sla_targets: u64,
+    /// Escalation policies.
+    pub escalation_policies: u64,
 }
 
 /// Counts what the organisation has.
@@ -48,5 +51,6 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
         maintenance_series: series::count(connection, organisation).await?,
         notification_channels: notification_channels::count(connection, organisation).await?,
         sla_targets: sla_targets::count(connection, organisation).await?,
+        escalation_policies: escalation_policies::count(connection, organisation).await?,
     })
 }

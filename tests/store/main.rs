@@ -12,6 +12,7 @@ mod checks;
 mod compaction;
 mod domains;
 mod erase;
+mod escalations;
 mod events;
 mod feed;
 mod figures;

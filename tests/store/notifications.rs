@@ -22,7 +22,7 @@ use crate::support::Backend;
 use crate::support::backend::Store;
 use crate::support::rows::{at, stored_organisation};
 
-async fn stored_channel(store: &Store, owner: &Organisation) -> Channel {
+pub(crate) async fn stored_channel(store: &Store, owner: &Organisation) -> Channel {
     let routing = Routing { events: Event::CHOICE.to_vec(), ..Routing::default() };
     let channel = Channel {
         key: 0,

@@ -244,6 +244,7 @@ async fn synced_groups_use_a_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
         incident_policies: 1,
         notification_channels: 0,
         sla_targets: 0,
+        escalation_policies: 0,
         access_scopes: 0,
         maintenance_series: 0,
     };

@@ -28,6 +28,8 @@ pub enum Quota {
     NotificationChannels,
     /// Promises about services.
     SlaTargets,
+    /// Rules that say whom incidents are told to.
+    EscalationPolicies,
 }
 
 impl Quota {
@@ -44,6 +46,7 @@ impl Quota {
             Self::MaintenanceSeries => "maintenance_series",
             Self::NotificationChannels => "notification_channels",
             Self::SlaTargets => "sla_targets",
+            Self::EscalationPolicies => "escalation_policies",
         }
     }
 
@@ -58,7 +61,8 @@ impl Quota {
             | Self::AccessScopes
             | Self::MaintenanceSeries
             | Self::NotificationChannels
-            | Self::SlaTargets => StatusCode::PAYMENT_REQUIRED,
+            | Self::SlaTargets
+            | Self::EscalationPolicies => StatusCode::PAYMENT_REQUIRED,
         }
     }
 }
@@ -87,6 +91,7 @@ impl fmt::Display for QuotaExceeded {
             Quota::MaintenanceSeries => ("series of maintenances", "exist"),
             Quota::NotificationChannels => ("notification channels", "exist"),
             Quota::SlaTargets => ("SLA targets", "exist"),
+            Quota::EscalationPolicies => ("escalation policies", "exist"),
         };
         write!(f, "The plan allows {limit} {things}; {usage} {used}.")
     }

@@ -17,6 +17,9 @@ words! {
         /// It was over, and is not.
         #[strum(serialize = "incident.reopened")]
         IncidentReopened,
+        /// Nobody has acknowledged it, and a step of its escalation policy has come.
+        #[strum(serialize = "incident.escalated")]
+        IncidentEscalated,
         /// It is over.
         #[strum(serialize = "incident.resolved")]
         IncidentResolved,
@@ -27,7 +30,7 @@ words! {
 }
 
 impl Event {
-    /// The events that a channel may choose.
+    /// The events that a channel may choose; escalations go to whom their policy names.
     pub const CHOICE: [Self; 5] = [
         Self::IncidentOpened,
         Self::IncidentUpdated,
@@ -51,8 +54,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_event_but_the_test_can_be_chosen() {
-        let chosen = Event::ALL.into_iter().filter(|event| *event != Event::ChannelTest);
+    fn whatever_happens_by_itself_can_be_chosen() {
+        let by_name = [Event::ChannelTest, Event::IncidentEscalated];
+        let chosen = Event::ALL.into_iter().filter(|event| !by_name.contains(event));
         assert!(chosen.eq(Event::CHOICE));
         assert_eq!(Event::CHOICE_WORDS[0], "incident.opened");
     }

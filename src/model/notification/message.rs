@@ -167,6 +167,7 @@ impl Message {
             Event::IncidentUpdated => "Update: ",
             Event::IncidentAcknowledged => "Acknowledged: ",
             Event::IncidentReopened => "Open again: ",
+            Event::IncidentEscalated => "Not acknowledged: ",
             Event::IncidentResolved => "Resolved: ",
             Event::IncidentOpened | Event::ChannelTest => "",
         };

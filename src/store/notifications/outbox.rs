@@ -12,6 +12,7 @@ use watchkeeper_entities::service_tag;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::WholeIncident;
+use crate::model::notification::Event;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, GIVEN_UP_AFTER_MS};
 use crate::model::notification::message::{Message, Sender};
 use crate::model::notification::routing::{Concerned, Occasion, event_of};
@@ -43,9 +44,8 @@ pub(in crate::store) async fn tell_of_incident(
     };
     let keys: Vec<i64> = channels.iter().map(|channel| channel.key).collect();
     let told = told_of(connection, &keys, incident.id).await?;
-    let services: Vec<ServiceKey> = after.services.iter().map(|affected| affected.service).collect();
-    let tags = tags_of(connection, &services).await?;
-    let occasion = Occasion { event, severity: incident.severity, concerned: Concerned { tags, services } };
+    let concerned = concerned(connection, after).await?;
+    let occasion = Occasion { event, severity: incident.severity, concerned };
     let sender = Sender { name: &organisation.name, language: &organisation.default_locale };
     for channel in channels {
         let Some(event) = channel.routing.told(&occasion, told.contains(&channel.key)) else { continue };
@@ -53,6 +53,40 @@ pub(in crate::store) async fn tell_of_incident(
         insert(connection, new(channel.key, incident.organisation, message, at)).await?;
     }
     Ok(())
+}
+
+/// Writes the messages of a step of an escalation to those of these channels that are switched on. Returns how many.
+///
+/// # Errors
+/// When the database fails.
+pub(in crate::store) async fn tell_of_escalation(
+    connection: &impl ConnectionTrait,
+    whole: &WholeIncident,
+    channels: &[i64],
+    at: Timestamp,
+) -> Result<usize, MainError> {
+    let owner = whole.incident.organisation;
+    let Some(organisation) = organisations::get(connection, owner).await? else { return Ok(0) };
+    let sender = Sender { name: &organisation.name, language: &organisation.default_locale };
+    let mut channels = notification_channels::with_keys(connection, channels).await?;
+    channels.retain(|channel| channel.is_enabled && channel.organisation == owner);
+    for channel in &channels {
+        let message = Message::of_incident(Event::IncidentEscalated, whole, sender, at.ms());
+        insert(connection, new(channel.key, owner, message, at)).await?;
+    }
+    Ok(channels.len())
+}
+
+/// The services that an incident affects, with their tags.
+///
+/// # Errors
+/// When the database fails.
+pub(in crate::store) async fn concerned(
+    connection: &impl ConnectionTrait,
+    whole: &WholeIncident,
+) -> Result<Concerned, MainError> {
+    let services: Vec<ServiceKey> = whole.services.iter().map(|affected| affected.service).collect();
+    Ok(Concerned { tags: tags_of(connection, &services).await?, services })
 }
 
 fn new(channel: i64, organisation: i64, message: Message, now: Timestamp) -> Delivery {

@@ -1,0 +1,250 @@
+//! Escalation policies: whom an incident is told to, step by step, until somebody acknowledges it or it is over.
+//!
+//! The policies of an organisation have an order; the first one that matches an incident is the one that it follows. The time
+//! of a step counts from the step before it. What a step did is not known here: `store` writes the step and its messages in
+//! one transaction, so that a step happens once.
+
+use std::ops::RangeInclusive;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::incident::Severity;
+use crate::model::notification::routing::{Concerned, Routed, RoutedServices};
+
+/// Characters of a name.
+pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Most policies of an organisation.
+pub const POLICIES_MAX: usize = 100;
+/// Most steps of a policy; it has one at least.
+pub const STEPS_MAX: usize = 20;
+/// Most channels of a step; it has one at least.
+pub const CHANNELS_MAX: usize = 20;
+/// Most incident policies that a policy names.
+pub const INCIDENT_POLICIES_MAX: usize = 20;
+/// Seconds between a step and the one before it, or the begin of the incident.
+pub const AFTER_SECONDS: RangeInclusive<u32> = 0..=86_400;
+/// Seconds between the last step and the first one of the next round.
+pub const REPEAT_SECONDS: RangeInclusive<u32> = 60..=86_400;
+
+/// A policy as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EscalationPolicy {
+    /// Key of the row; 0 before it is stored.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
+    /// Its place in the order, from 1.
+    pub position: i32,
+    /// 1..255 characters.
+    pub name: String,
+    /// The incidents that follow it.
+    pub assignment: Assignment,
+    /// Its steps in their order, at least one.
+    pub steps: Vec<Step>,
+    /// Seconds after the last step at which the first one comes again; `None` = it ends with the last step.
+    pub repeat_after_seconds: Option<u32>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last write by a client.
+    pub updated_at: Timestamp,
+}
+
+/// A step: who is told, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Seconds since the step before it, or since the begin of the incident.
+    pub after_seconds: u32,
+    /// The channels that are told, at least one.
+    pub channels: Vec<Routed>,
+}
+
+/// The incidents that follow a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// None that is less severe.
+    pub min_severity: Severity,
+    /// `None` = all others.
+    pub selection: Option<Selection>,
+}
+
+/// Incidents that a policy names: those that affect one of the services, and those that one of the incident policies opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// The services.
+    pub services: RoutedServices,
+    /// The incident policies.
+    pub incident_policies: Vec<Routed>,
+}
+
+/// What of an incident decides which policy it follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Its severity.
+    pub severity: Severity,
+    /// The services that it affects.
+    pub concerned: Concerned,
+    /// Key of the incident policy that opened it; `None` = people did.
+    pub incident_policy: Option<i64>,
+}
+
+impl Assignment {
+    /// Returns true if such an incident follows the policy.
+    #[must_use]
+    pub fn matches(&self, case: &Case) -> bool {
+        let is_chosen = self.selection.as_ref().is_none_or(|chosen| {
+            let is_opener = |named: &Routed| Some(named.key) == case.incident_policy;
+            chosen.services.meets(&case.concerned) || chosen.incident_policies.iter().any(is_opener)
+        });
+        case.severity >= self.min_severity && is_chosen
+    }
+}
+
+/// The policy that an incident follows: the first one in the order that matches.
+#[must_use]
+pub fn first_match<'a>(policies: &'a [EscalationPolicy], case: &Case) -> Option<&'a EscalationPolicy> {
+    let matching = policies.iter().filter(|policy| policy.assignment.matches(case));
+    matching.min_by_key(|policy| policy.position)
+}
+
+/// How far an incident has come in its policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The round, from 1.
+    pub round: u32,
+    /// The place of the next step, from 0.
+    pub next_step: usize,
+    /// The time of the next step; `None` when the last step of the last round is done.
+    pub due_at: Option<Timestamp>,
+}
+
+impl Progress {
+    /// An incident begins to follow a policy.
+    #[must_use]
+    pub fn begin(policy: &EscalationPolicy, now: Timestamp) -> Self {
+        let wait = policy.steps.first().map_or(0, |step| step.after_seconds);
+        Self { round: 1, next_step: 0, due_at: Some(later(now, wait)) }
+    }
+
+    /// The step that comes next; `None` when the policy has been shortened since.
+    #[must_use]
+    pub fn step(self, policy: &EscalationPolicy) -> Option<&Step> {
+        policy.steps.get(self.next_step)
+    }
+
+    /// What follows the step that was taken now. After a step that reached nobody the next one comes at once; a new round never
+    /// does.
+    #[must_use]
+    pub fn after_step(self, policy: &EscalationPolicy, now: Timestamp, has_reached: bool) -> Self {
+        let next_step = self.next_step + 1;
+        if let Some(step) = policy.steps.get(next_step) {
+            let wait = if has_reached { step.after_seconds } else { 0 };
+            return Self { next_step, due_at: Some(later(now, wait)), ..self };
+        }
+        match policy.repeat_after_seconds {
+            Some(wait) => Self { round: self.round + 1, next_step: 0, due_at: Some(later(now, wait)) },
+            None => Self { next_step: policy.steps.len(), due_at: None, ..self },
+        }
+    }
+}
+
+fn later(now: Timestamp, seconds: u32) -> Timestamp {
+    now.plus_ms(i64::from(seconds) * 1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn policy(waits: &[u32], repeat_after_seconds: Option<u32>) -> EscalationPolicy {
+        let step = |after_seconds: &u32| Step { after_seconds: *after_seconds, channels: Vec::new() };
+        EscalationPolicy {
+            key: 1,
+            id: Id::random(),
+            organisation: 1,
+            position: 1,
+            name: "Shop".into(),
+            assignment: Assignment { min_severity: Severity::Minor, selection: None },
+            steps: waits.iter().map(step).collect(),
+            repeat_after_seconds,
+            created_at: at(0),
+            updated_at: at(0),
+        }
+    }
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_ms(1_700_000_000_000 + seconds * 1_000)
+    }
+
+    fn named(key: i64) -> Routed {
+        Routed { key, id: Id::random() }
+    }
+
+    /// The waits of the steps, the repetition, the step after which (each reached somebody, all at second 1,000), and the round,
+    /// step and second that follow.
+    #[rstest]
+    #[case::the_second(&[0, 300], None, (1, 0), (1, 1, Some(1_300)))]
+    #[case::at_once(&[60, 0], None, (1, 0), (1, 1, Some(1_000)))]
+    #[case::the_last(&[0, 300], None, (1, 1), (1, 2, None))]
+    #[case::again(&[30, 300], Some(600), (1, 1), (2, 0, Some(1_600)))]
+    #[case::again_and_again(&[0], Some(60), (41, 0), (42, 0, Some(1_060)))]
+    #[case::shortened(&[0, 300], Some(60), (1, 7), (2, 0, Some(1_060)))]
+    #[case::shortened_without_repetition(&[0, 300], None, (1, 7), (1, 2, None))]
+    fn a_step_follows_a_step(
+        #[case] waits: &[u32],
+        #[case] repeat: Option<u32>,
+        #[case] (round, next_step): (u32, usize),
+        #[case] (then_round, then_step, then_at): (u32, usize, Option<i64>),
+    ) {
+        let progress = Progress { round, next_step, due_at: Some(at(990)) };
+        let then = progress.after_step(&policy(waits, repeat), at(1_000), true);
+        assert_eq!(then, Progress { round: then_round, next_step: then_step, due_at: then_at.map(at) });
+    }
+
+    #[test]
+    fn a_step_that_reaches_nobody_is_passed_over_at_once_but_a_round_takes_its_time() {
+        let policy = policy(&[10, 300], Some(60));
+        let begun = Progress::begin(&policy, at(0));
+        assert_eq!(begun.due_at, Some(at(10)));
+        let second = begun.after_step(&policy, at(10), false);
+        assert_eq!(second, Progress { round: 1, next_step: 1, due_at: Some(at(10)) });
+        assert_eq!(second.after_step(&policy, at(10), false).due_at, Some(at(70)));
+    }
+
+    /// The tag, service and incident policy that a policy for what is major at least names; severity, the key of tag and
+    /// service, and the incident policy of an incident.
+    #[rstest]
+    #[case::every_incident(None, (Severity::Major, 0, None), true)]
+    #[case::too_harmless(None, (Severity::Minor, 0, None), false)]
+    #[case::a_tag(Some((7, 8, 9)), (Severity::Critical, 7, None), true)]
+    #[case::a_service(Some((7, 8, 9)), (Severity::Major, 8, Some(1)), true)]
+    #[case::an_incident_policy(Some((7, 8, 9)), (Severity::Major, 0, Some(9)), true)]
+    #[case::none_of_them(Some((7, 8, 9)), (Severity::Critical, 1, Some(1)), false)]
+    #[case::opened_by_people(Some((7, 8, 9)), (Severity::Critical, 9, None), false)]
+    #[case::harmless_and_named(Some((7, 8, 9)), (Severity::Minor, 7, Some(9)), false)]
+    fn incidents_are_assigned(
+        #[case] chosen: Option<(i64, i64, i64)>,
+        #[case] (severity, key, incident_policy): (Severity, i64, Option<i64>),
+        #[case] expected: bool,
+    ) {
+        let selection = chosen.map(|(tag, service, incident_policy)| Selection {
+            services: RoutedServices { tags: vec![named(tag)], services: vec![named(service)] },
+            incident_policies: vec![named(incident_policy)],
+        });
+        let assignment = Assignment { min_severity: Severity::Major, selection };
+        let concerned = Concerned { tags: vec![key], services: vec![key] };
+        assert_eq!(assignment.matches(&Case { severity, concerned, incident_policy }), expected);
+    }
+
+    #[test]
+    fn the_first_policy_in_the_order_is_followed() {
+        let case = Case { severity: Severity::Major, concerned: Concerned::default(), incident_policy: None };
+        let at_place = |position| EscalationPolicy { position, ..policy(&[0], None) };
+        let elsewhere = Assignment { min_severity: Severity::Minor, selection: Some(Selection::default()) };
+        let policies = [at_place(3), EscalationPolicy { assignment: elsewhere, ..at_place(1) }, at_place(2)];
+        assert_eq!(first_match(&policies, &case).map(|policy| policy.position), Some(2));
+    }
+}

@@ -1,0 +1,250 @@
+//! Escalation policies. Every finder is scoped by organisation, but that by key.
+//!
+//! Whoever changes the order holds the lock of the organisation: places are 1, 2, 3 …, without gaps.
+
+use sea_orm::sea_query::{Expr, ExprTrait as _};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
+};
+use serde::{Deserialize, Serialize};
+use watchkeeper_entities::escalation_policy::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::tag;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::escalation::{Assignment, EscalationPolicy, Selection, Step};
+use crate::model::sight::Sight;
+use crate::store::MainError;
+use crate::store::selected_services::{StoredLink, StoredServices};
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+/// The policies of an organisation in their order.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<Vec<EscalationPolicy>, MainError> {
+    let rows = of_organisation(organisation).order_by_asc(Column::Position).order_by_asc(Column::Id);
+    rows.all(connection).await?.into_iter().map(from_row).collect()
+}
+
+/// The policy of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    id: Id,
+) -> Result<Option<EscalationPolicy>, MainError> {
+    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    wanted.one(connection).await?.map(from_row).transpose()
+}
+
+/// The policy with this key, whoever owns it.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn with_key(
+    connection: &impl ConnectionTrait,
+    key: i64,
+) -> Result<Option<EscalationPolicy>, MainError> {
+    Entity::find_by_id(key).one(connection).await?.map(from_row).transpose()
+}
+
+/// Returns the number of policies of an organisation.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(connection).await?)
+}
+
+/// Stores a policy at its place in the order; those behind make room. Its `key` is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    policy: EscalationPolicy,
+) -> Result<EscalationPolicy, MainError> {
+    move_those_from(connection, policy.organisation, policy.position, 1).await?;
+    let row = ActiveModel { id: NotSet, ..to_row(&policy)? };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(EscalationPolicy { key, ..policy })
+}
+
+/// Stores a changed policy, perhaps at another place in the order. Incidents that follow it go on with its changed steps.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(
+    connection: &impl ConnectionTrait,
+    before: &EscalationPolicy,
+    policy: &EscalationPolicy,
+) -> Result<(), MainError> {
+    if before.position != policy.position {
+        move_those_from(connection, before.organisation, before.position + 1, -1).await?;
+        move_those_from(connection, policy.organisation, policy.position, 1).await?;
+    }
+    to_row(policy)?.update(connection).await?;
+    Ok(())
+}
+
+/// Deletes a policy; those behind close the gap. Incidents that follow it follow none until they change.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, policy: &EscalationPolicy) -> Result<(), MainError> {
+    Entity::delete_by_id(policy.key).exec(connection).await?;
+    move_those_from(connection, policy.organisation, policy.position + 1, -1).await
+}
+
+/// Names of the policies that name a tag.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub(super) async fn names_of_tag(
+    connection: &impl ConnectionTrait,
+    tag: i64,
+) -> Result<Vec<String>, MainError> {
+    let owner = tag::Entity::find()
+        .select_only()
+        .column(tag::Column::OrganisationId)
+        .filter(tag::Column::Id.eq(tag))
+        .into_query();
+    let wanted = Entity::find().filter(Column::OrganisationId.in_subquery(owner));
+    let rows = wanted.order_by_asc(Column::Id).all(connection).await?;
+    let all: Vec<EscalationPolicy> = rows.into_iter().map(from_row).collect::<Result<_, _>>()?;
+    let named = all.into_iter().filter(|policy| {
+        let chosen = policy.assignment.selection.as_ref();
+        chosen.is_some_and(|chosen| chosen.services.tags.iter().any(|named| named.key == tag))
+    });
+    Ok(named.map(|policy| policy.name).collect())
+}
+
+/// Names of the policies of an organisation with a step that tells this channel.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn names_of_channel(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    channel: i64,
+) -> Result<Vec<String>, MainError> {
+    let tells = |step: &Step| step.channels.iter().any(|told| told.key == channel);
+    let all = list(connection, organisation).await?.into_iter();
+    Ok(all.filter(|policy| policy.steps.iter().any(tells)).map(|policy| policy.name).collect())
+}
+
+async fn move_those_from(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    position: i32,
+    by: i32,
+) -> Result<(), MainError> {
+    Entity::update_many()
+        .col_expr(Column::Position, Expr::col(Column::Position).add(by))
+        .filter(Column::OrganisationId.eq(organisation))
+        .filter(Column::Position.gte(position))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// The incidents that follow a policy, as they are stored.
+#[derive(Serialize, Deserialize)]
+struct StoredAssignment {
+    min_severity: String,
+    selection: Option<StoredSelection>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredSelection {
+    services: StoredServices,
+    incident_policies: Vec<StoredLink>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredStep {
+    after_seconds: u32,
+    channels: Vec<StoredLink>,
+}
+
+impl StoredAssignment {
+    fn of(assignment: &Assignment) -> Self {
+        let selection = assignment.selection.as_ref().map(|chosen| StoredSelection {
+            services: StoredServices::of(&chosen.services),
+            incident_policies: StoredLink::all(&chosen.incident_policies),
+        });
+        Self { min_severity: assignment.min_severity.to_string(), selection }
+    }
+
+    fn read(self) -> Option<Assignment> {
+        let selection = match self.selection {
+            Some(chosen) => Some(Selection {
+                services: chosen.services.read()?,
+                incident_policies: StoredLink::read(chosen.incident_policies)?,
+            }),
+            None => None,
+        };
+        Some(Assignment { min_severity: self.min_severity.parse().ok()?, selection })
+    }
+}
+
+impl StoredStep {
+    fn of(step: &Step) -> Self {
+        Self { after_seconds: step.after_seconds, channels: StoredLink::all(&step.channels) }
+    }
+
+    fn read(self) -> Option<Step> {
+        Some(Step { after_seconds: self.after_seconds, channels: StoredLink::read(self.channels)? })
+    }
+}
+
+fn to_row(policy: &EscalationPolicy) -> Result<ActiveModel, MainError> {
+    let unwritable = |problem| MainError::corrupt("escalation_policy", &policy.id, &problem);
+    let steps: Vec<StoredStep> = policy.steps.iter().map(StoredStep::of).collect();
+    let repeat = policy.repeat_after_seconds.map(|seconds| i32::try_from(seconds).unwrap_or(i32::MAX));
+    let assignment = StoredAssignment::of(&policy.assignment);
+    Ok(ActiveModel {
+        id: Set(policy.key),
+        public_id: Set(policy.id.to_string()),
+        organisation_id: Set(policy.organisation),
+        position: Set(policy.position),
+        name: Set(policy.name.clone()),
+        assignment: Set(serde_json::to_string(&assignment).map_err(unwritable)?),
+        steps: Set(serde_json::to_string(&steps).map_err(unwritable)?),
+        repeat_after_seconds: Set(repeat),
+        created_at: Set(policy.created_at.ms()),
+        updated_at: Set(policy.updated_at.ms()),
+    })
+}
+
+fn from_row(row: Model) -> Result<EscalationPolicy, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("escalation_policy", &row.id, &problem);
+    let assignment: Option<StoredAssignment> = serde_json::from_str(&row.assignment).ok();
+    let steps: Option<Vec<StoredStep>> = serde_json::from_str(&row.steps).ok();
+    let steps = steps.and_then(|steps| steps.into_iter().map(StoredStep::read).collect());
+    let repeat = row.repeat_after_seconds.map(u32::try_from).transpose();
+    Ok(EscalationPolicy {
+        key: row.id,
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        organisation: row.organisation_id,
+        position: row.position,
+        assignment: assignment
+            .and_then(StoredAssignment::read)
+            .ok_or_else(|| corrupt("its assignment cannot be read"))?,
+        steps: steps.ok_or_else(|| corrupt("its steps cannot be read"))?,
+        repeat_after_seconds: repeat.map_err(|_| corrupt("seconds below 0"))?,
+        name: row.name,
+        created_at: Timestamp::from_ms(row.created_at),
+        updated_at: Timestamp::from_ms(row.updated_at),
+    })
+}
