@@ -7,9 +7,9 @@ use crate::http::gate::route::Routes;
 use crate::http::openapi::operation::Chapter;
 use crate::http::outside;
 use crate::http::v1::{
-    access_scopes, components, custom_domains, events, history, incident_policies, incidents,
-    maintenance_series, maintenances, notification_channels, notifications, reference, services, simulations,
-    sla_targets, statuspages, tags,
+    access_scopes, components, custom_domains, escalation_policies, events, history, incident_policies,
+    incidents, maintenance_series, maintenances, notification_channels, notifications, reference, services,
+    simulations, sla_targets, statuspages, tags,
 };
 
 /// The document of a server with these routes and settings.
@@ -32,6 +32,7 @@ fn chapters(config: &Config) -> Vec<Chapter> {
         notification_channels::openapi::chapter(),
         notifications::openapi::chapter(),
         sla_targets::openapi::chapter(),
+        escalation_policies::openapi::chapter(),
         events::openapi::chapter(),
         statuspages::openapi::chapter(&config.compat.extra_statuspage_fields),
         components::openapi::chapter(),

@@ -25,6 +25,7 @@ mod effective_status;
 mod empty_lists;
 mod engine_view;
 mod errors;
+mod escalation_policies;
 mod events;
 mod foreign_ids;
 mod guide;

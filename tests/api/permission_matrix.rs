@@ -72,6 +72,12 @@ const NEEDED: &str = "
     POST /v1/incident-policies incident_policies.create
     PUT /v1/incident-policies/{id} incident_policies.edit
     DELETE /v1/incident-policies/{id} incident_policies.delete
+    GET /v1/escalation-policies escalation_policies.view
+    GET /v1/escalation-policies/{id} escalation_policies.view
+    POST /v1/escalation-policies escalation_policies.create
+    PUT /v1/escalation-policies/{id} escalation_policies.edit
+    DELETE /v1/escalation-policies/{id} escalation_policies.delete
+    GET /v1/incidents/{id}/escalation incidents.view
     GET /v1/sla-targets sla_targets.view
     GET /v1/sla-targets/{id} sla_targets.view
     GET /v1/sla-targets/{id}/report sla_targets.view

@@ -22,6 +22,9 @@ const CONTRACT: &str = "
     GET /v1/notifications/{id}
     POST /v1/notifications/{id}/redeliver
     POST /v1/notifications/redeliver
+    GET,POST /v1/escalation-policies
+    GET,PUT,PATCH,DELETE /v1/escalation-policies/{id}
+    GET /v1/incidents/{id}/escalation
     GET,POST /v1/services
     GET,PUT,PATCH,DELETE /v1/services/{id}
     POST /v1/services/{id}/pause

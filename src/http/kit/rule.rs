@@ -214,6 +214,9 @@ pub enum FieldRule {
     /// A tag that others refer to, with their names.
     #[error("This tag is still in use: {0}.")]
     TagInUse(String),
+    /// A notification channel that escalation policies tell, with their names.
+    #[error("Escalation policies tell this notification channel: {0}.")]
+    ChannelInUse(String),
     /// The plan's number of tags is used up.
     #[error("The plan allows {limit} tags; {usage} exist.")]
     TagQuota {
@@ -381,6 +384,10 @@ mod tests {
     )]
     #[case(FieldRule::TagSystem("renamed"), "Tags set by the server agent cannot be renamed.")]
     #[case(FieldRule::TagInUse("status page Shop".into()), "This tag is still in use: status page Shop.")]
+    #[case(
+        FieldRule::ChannelInUse("Shop, Gold".into()),
+        "Escalation policies tell this notification channel: Shop, Gold."
+    )]
     #[case(FieldRule::ScopeInUse("CI, Bot".into()), "Tokens are confined to this access scope: CI, Bot.")]
     #[case(FieldRule::TagQuota { limit: 200, usage: 200 }, "The plan allows 200 tags; 200 exist.")]
     #[case(

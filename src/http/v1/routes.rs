@@ -16,9 +16,9 @@ use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
-    access_scopes, assets, channel_types, check_types, components, custom_domains, engine, events,
-    incident_policies, incidents, maintenance_series, maintenances, me, notification_channels, notifications,
-    probes, services, sla_targets, statuspages, tags,
+    access_scopes, assets, channel_types, check_types, components, custom_domains, engine,
+    escalation_policies, events, incident_policies, incidents, maintenance_series, maintenances, me,
+    notification_channels, notifications, probes, services, sla_targets, statuspages, tags,
 };
 use crate::model::access::Permission as May;
 
@@ -39,6 +39,7 @@ pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
         of_maintenance_series(),
         of_notifications(),
         of_sla_targets(),
+        of_escalations(),
         of_events(),
         of_statuspages(),
         of_components(),
@@ -161,6 +162,23 @@ fn of_incident_policies() -> Vec<Route<AppState>> {
         Route::get("/v1/incident-policies/{id}", view, incident_policies::show_incident_policy),
         Route::update("/v1/incident-policies/{id}", edit, incident_policies::update_incident_policy),
         Route::delete("/v1/incident-policies/{id}", delete, incident_policies::delete_incident_policy),
+    ]
+}
+
+fn of_escalations() -> Vec<Route<AppState>> {
+    use escalation_policies as policies;
+    let view = Access::needs(&[May::EscalationPoliciesView]).of_the_whole();
+    let create = Access::needs(&[May::EscalationPoliciesCreate]).of_the_whole();
+    let edit = Access::needs(&[May::EscalationPoliciesEdit]).of_the_whole();
+    let delete = Access::needs(&[May::EscalationPoliciesDelete]).of_the_whole();
+    let progress = Access::needs(&[May::IncidentsView]);
+    vec![
+        Route::get("/v1/escalation-policies", view, policies::list_escalation_policies),
+        Route::post("/v1/escalation-policies", create, policies::create_escalation_policy),
+        Route::get("/v1/escalation-policies/{id}", view, policies::show_escalation_policy),
+        Route::update("/v1/escalation-policies/{id}", edit, policies::update_escalation_policy),
+        Route::delete("/v1/escalation-policies/{id}", delete, policies::delete_escalation_policy),
+        Route::get("/v1/incidents/{id}/escalation", progress, policies::show_incident_escalation),
     ]
 }
 

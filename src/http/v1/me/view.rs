@@ -84,6 +84,8 @@ struct LimitsView {
     notification_channels: QuotaView,
     #[schema(inline)]
     sla_targets: QuotaView,
+    #[schema(inline)]
+    escalation_policies: QuotaView,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -141,6 +143,7 @@ impl<'a> MeView<'a> {
                     usage.notification_channels
                 }),
                 sla_targets: counted(limits.sla_targets, |usage| usage.sla_targets),
+                escalation_policies: counted(limits.escalation_policies, |usage| usage.escalation_policies),
             },
             expires_at: token.expires_at,
         }

@@ -1,7 +1,5 @@
 //! From a body to a channel: every field is read, every problem is collected, nothing is stored.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
@@ -9,54 +7,16 @@ use crate::http::gate::auth::Caller;
 use crate::http::kit::field::Field;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
-use crate::http::kit::linked::{LinkedIds, NullEntries};
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::notification_channels::settings::read_settings;
+use crate::http::v1::routed_services::{APPLIES_TO, Named};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::incident::Severity;
-use crate::model::notification::routing::{Routed, RoutedServices, Routing, SERVICES_MAX, TAGS_MAX};
+use crate::model::notification::routing::{RoutedServices, Routing};
 use crate::model::notification::{Channel, ChannelKind, Event, NAME_LENGTH};
 use crate::notify::kinds::definition;
 use crate::notify::sealed::ChannelVault;
-
-/// Says which services a channel is about.
-pub(super) const APPLIES_TO: [&str; 2] = ["all", "selected"];
-
-/// Tags and services that a body names, with the keys of those that there are.
-#[derive(Debug, Default)]
-pub(super) struct Named {
-    /// Tags.
-    pub(super) tags: HashMap<Id, i64>,
-    /// Services.
-    pub(super) services: HashMap<Id, i64>,
-}
-
-impl Named {
-    /// What the body names; which of it there is, is asked later.
-    pub(super) fn read(body: &Map<String, Value>) -> Self {
-        let ignored = Errors::default();
-        let fields = Fields::new(body, "", &ignored);
-        let ids = |name: &str, most: usize| {
-            let field = fields.skippable(name)?;
-            LinkedIds::read(&field, most, NullEntries::Refused)
-        };
-        let unknown = |ids: Option<LinkedIds>| {
-            ids.map(|ids| ids.ids()).unwrap_or_default().into_iter().map(|id| (id, 0)).collect()
-        };
-        Self { tags: unknown(ids("tag_ids", TAGS_MAX)), services: unknown(ids("service_ids", SERVICES_MAX)) }
-    }
-
-    /// Ids of the tags.
-    pub(super) fn tag_ids(&self) -> Vec<Id> {
-        self.tags.keys().copied().collect()
-    }
-
-    /// Ids of the services.
-    pub(super) fn service_ids(&self) -> Vec<Id> {
-        self.services.keys().copied().collect()
-    }
-}
 
 /// The context in which a channel is written.
 pub(super) struct Draft<'a> {
@@ -143,14 +103,7 @@ impl Draft<'_> {
     /// The services that the channel is about: `applies_to` says whether they are selected; without it, naming some selects them.
     fn read_selection(&self, fields: &Fields<'_>, stored: Option<RoutedServices>) -> Option<RoutedServices> {
         let word = fields.optional("applies_to").and_then(|field| field.word(&APPLIES_TO).map(str::to_owned));
-        let listed = |name: &str, most: usize, kind: &'static str, known: &HashMap<Id, i64>| {
-            let field = fields.optional(name)?;
-            let ids = LinkedIds::read(&field, most, NullEntries::Refused)?;
-            let keys = ids.resolve(kind, known, field.errors());
-            Some(ids.ids().into_iter().zip(keys).map(|(id, key)| Routed { key, id }).collect::<Vec<_>>())
-        };
-        let tags = listed("tag_ids", TAGS_MAX, "tag", &self.named.tags);
-        let services = listed("service_ids", SERVICES_MAX, "service", &self.named.services);
+        let (tags, services) = (self.named.read_tags(fields), self.named.read_services(fields));
         let names_some = [&tags, &services].into_iter().flatten().any(|named| !named.is_empty());
         match word.as_deref() {
             Some("all") => None,

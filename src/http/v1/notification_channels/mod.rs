@@ -10,22 +10,24 @@ pub(in crate::http::v1) mod view;
 
 pub(super) use test::test_notification_channel;
 
-use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Write};
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::quota::Quota;
 use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
-use crate::http::v1::notification_channels::draft::{Draft, Named};
+use crate::http::v1::notification_channels::draft::Draft;
 use crate::http::v1::notification_channels::view::NotificationChannelView;
+use crate::http::v1::routed_services::Named;
 use crate::http::v1::state::AppState;
 use crate::model::notification::Channel;
 use crate::store::notifications::courier::bring_forward;
-use crate::store::{notification_channels, organisations, services, tags};
+use crate::store::{escalation_policies, notification_channels, organisations};
 
 pub(super) async fn list_notification_channels(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
@@ -47,7 +49,7 @@ pub(super) async fn create_notification_channel(call: Call<AppState>) -> Result<
     let body = body.read_object(&headers).await?;
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
-    let named = find_named(&write, &caller, Named::read(&body)).await?;
+    let named = Named::find(&body, &write, &caller).await?;
     let draft = Draft { state: &state, caller: &caller, named, now: state.created_at() };
     let channel = draft.create(&body).map_err(ApiError::Fields)?;
     let usage = notification_channels::count(&*write, caller.organisation.key);
@@ -64,7 +66,7 @@ pub(super) async fn update_notification_channel(call: Call<AppState>) -> Result<
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
     let stored = in_path::find_for_update(&write, &caller, id, notification_channels::find).await?;
-    let named = find_named(&write, &caller, Named::read(&body)).await?;
+    let named = Named::find(&body, &write, &caller).await?;
     let draft = Draft { state: &state, caller: &caller, named, now: state.now() };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     if changed == stored {
@@ -83,24 +85,16 @@ pub(super) async fn delete_notification_channel(call: Call<AppState>) -> Result<
     let write = effect.begin(&state.databases.main).await?;
     organisations::lock(&*write, caller.organisation.key).await?;
     let channel = in_path::find_for_update(&write, &caller, id, notification_channels::find).await?;
+    let owner = caller.organisation.key;
+    let users = escalation_policies::names_of_channel(&*write, owner, channel.key).await?;
+    if !users.is_empty() {
+        let rule = FieldRule::ChannelInUse(users.join(", "));
+        return Err(ApiError::Fields(FieldErrors::of("notification_channel", rule)));
+    }
     notification_channels::delete(&*write, channel.key).await?;
     write.commit(Reply::deleted(id)).await
 }
 
 fn shown(state: &AppState, channel: &Channel) -> serde_json::Value {
     to_json(&NotificationChannelView::of(channel, &state.config.compat.secret_placeholder))
-}
-
-/// The tags and services that the body names, those that there are.
-async fn find_named(write: &Write, caller: &Caller, named: Named) -> Result<Named, ApiError> {
-    let mut found = Named::default();
-    for tag in tags::find_all(&**write, caller.sight(), &named.tag_ids(), &[]).await? {
-        found.tags.insert(tag.id, tag.row);
-    }
-    for id in named.service_ids() {
-        if let Some(service) = services::find(&**write, caller.sight(), id).await? {
-            found.services.insert(service.id, service.key);
-        }
-    }
-    Ok(found)
 }

@@ -57,8 +57,9 @@ fn operations() -> Vec<Operation> {
             .shows("The changed channel.", name, &channel)
             .refuses(&[422]),
         Operation::new(Verb::Delete, ITEM, "delete_notification_channel", "Delete a notification channel")
-            .says("What waits for it, and what was sent through it, goes with it.")
-            .deletes("It is gone."),
+            .says("What waits for it, and what was sent through it, goes with it. One that a step of an escalation policy names cannot be deleted.")
+            .deletes("It is gone.")
+            .refuses(&[422]),
         Operation::new(Verb::Post, TEST, "test_notification_channel", "Send a test message")
             .says("Sent at once and once, also through a channel that is switched off; `/v1/notifications` does not show it.")
             .shows("What came back.", "ChannelTest", &tested),

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{Shape, anything, id, list_of, map_of, one_of, text_in, timestamp};
-use crate::http::v1::notification_channels::draft::APPLIES_TO;
+use crate::http::v1::routed_services::APPLIES_TO;
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::notification::routing::{Routed, SERVICES_MAX, TAGS_MAX};

@@ -1,0 +1,154 @@
+//! From a body to an escalation policy: every field is read, every problem is collected, nothing is stored.
+
+use std::ops::RangeInclusive;
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::gate::auth::Caller;
+use crate::http::kit::field::Field;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::escalation_policies::known::KnownRows;
+use crate::http::v1::routed_services::{APPLIES_TO, Known, read_links};
+use crate::id::Id;
+use crate::model::escalation::{
+    AFTER_SECONDS, Assignment, CHANNELS_MAX, EscalationPolicy, INCIDENT_POLICIES_MAX, NAME_LENGTH,
+    POLICIES_MAX, REPEAT_SECONDS, STEPS_MAX, Selection, Step,
+};
+use crate::model::incident::Severity;
+use crate::model::notification::routing::RoutedServices;
+
+const STEP_MEMBERS: [&str; 2] = ["after_seconds", "channel_ids"];
+
+/// The context in which a policy is written.
+pub(super) struct Draft<'a> {
+    /// Owns the policy.
+    pub(super) caller: &'a Caller,
+    /// What it may name.
+    pub(super) known: KnownRows,
+    /// Policies that there are.
+    pub(super) count: usize,
+    /// Now.
+    pub(super) now: Timestamp,
+}
+
+impl Draft<'_> {
+    /// The new policy of a create request; without a place it is the first one, so that it is asked at all.
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<EscalationPolicy, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH)).unwrap_or_default();
+        let steps = fields.required("steps").and_then(|field| self.read_steps(&field)).unwrap_or_default();
+        let policy = EscalationPolicy {
+            key: 0,
+            id: Id::random(),
+            organisation: self.caller.organisation.key,
+            position: 1,
+            name,
+            assignment: Assignment { min_severity: Severity::Minor, selection: None },
+            steps,
+            repeat_after_seconds: None,
+            created_at: self.now,
+            updated_at: self.now,
+        };
+        if self.count >= POLICIES_MAX {
+            errors.add("position", FieldRule::MaxItems(POLICIES_MAX));
+        }
+        let policy = self.read(&fields, policy, self.count + 1);
+        errors.into_inner().into_result(policy)
+    }
+
+    /// The stored policy with the changes of an update request.
+    pub(super) fn update(
+        &self,
+        body: &Map<String, Value>,
+        stored: &EscalationPolicy,
+    ) -> Result<EscalationPolicy, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
+        let steps = fields.optional("steps").and_then(|field| self.read_steps(&field));
+        let stored = stored.clone();
+        let policy = EscalationPolicy {
+            name: name.unwrap_or(stored.name),
+            steps: steps.unwrap_or(stored.steps),
+            ..stored
+        };
+        let policy = self.read(&fields, policy, self.count);
+        errors.into_inner().into_result(policy)
+    }
+
+    /// Everything but name and steps.
+    fn read(&self, fields: &Fields<'_>, policy: EscalationPolicy, last: usize) -> EscalationPolicy {
+        let last = i64::try_from(last.max(1)).unwrap_or(i64::MAX);
+        let position = fields.optional("position").and_then(|field| field.integer(1..=last));
+        let position = position.and_then(|position| i32::try_from(position).ok());
+        let repeat = fields.nullable("repeat_after_seconds");
+        let repeat = repeat.read(|field| read_seconds(&field, &REPEAT_SECONDS));
+        let severity =
+            fields.optional("min_severity").and_then(|field| field.word(Severity::WORDS)?.parse().ok());
+        EscalationPolicy {
+            position: position.unwrap_or(policy.position),
+            assignment: Assignment {
+                min_severity: severity.unwrap_or(policy.assignment.min_severity),
+                selection: self.read_selection(fields, policy.assignment.selection),
+            },
+            repeat_after_seconds: repeat.or_stored(policy.repeat_after_seconds),
+            ..policy
+        }
+    }
+
+    /// The incidents that follow the policy: `applies_to` says whether they are selected; without it, naming some selects them.
+    fn read_selection(&self, fields: &Fields<'_>, stored: Option<Selection>) -> Option<Selection> {
+        let word = fields.optional("applies_to").and_then(|field| field.word(&APPLIES_TO).map(str::to_owned));
+        let tags = self.known.services.read_tags(fields);
+        let services = self.known.services.read_services(fields);
+        let known = Known { kind: "incident policy", keys: &self.known.incident_policies };
+        let openers = read_links(fields, "incident_policy_ids", INCIDENT_POLICIES_MAX, &known);
+        let names_some = [&tags, &services, &openers].into_iter().flatten().any(|named| !named.is_empty());
+        match word.as_deref() {
+            Some("all") => None,
+            None if stored.is_none() && !names_some => None,
+            _ => {
+                let stored = stored.unwrap_or_default();
+                let services = RoutedServices {
+                    tags: tags.unwrap_or(stored.services.tags),
+                    services: services.unwrap_or(stored.services.services),
+                };
+                let incident_policies = openers.unwrap_or(stored.incident_policies);
+                Some(Selection { services, incident_policies })
+            }
+        }
+    }
+
+    fn read_steps(&self, field: &Field<'_>) -> Option<Vec<Step>> {
+        let entries = field.list(STEPS_MAX)?;
+        if entries.is_empty() {
+            return field.refuse(FieldRule::MinItems(1));
+        }
+        // Every step is read, so that every problem is told.
+        let read: Vec<Option<Step>> = entries.iter().map(|entry| self.read_step(entry)).collect();
+        read.into_iter().collect()
+    }
+
+    fn read_step(&self, field: &Field<'_>) -> Option<Step> {
+        let members = field.object()?;
+        members.refuse_unknown(&STEP_MEMBERS);
+        let after = members.required("after_seconds").and_then(|field| read_seconds(&field, &AFTER_SECONDS));
+        let known = Known { kind: "notification channel", keys: &self.known.channels };
+        let given = members.required("channel_ids");
+        if given.is_some_and(|field| field.value().as_array().is_some_and(Vec::is_empty)) {
+            members.refuse("channel_ids", FieldRule::MinItems(1));
+            return None;
+        }
+        let channels = read_links(&members, "channel_ids", CHANNELS_MAX, &known);
+        Some(Step { after_seconds: after?, channels: channels? })
+    }
+}
+
+fn read_seconds(field: &Field<'_>, bounds: &RangeInclusive<u32>) -> Option<u32> {
+    let bounds = i64::from(*bounds.start())..=i64::from(*bounds.end());
+    field.integer(bounds).and_then(|seconds| u32::try_from(seconds).ok())
+}

@@ -1,0 +1,39 @@
+//! Rows that an escalation policy may name.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::http::gate::auth::Caller;
+use crate::http::gate::write::Write;
+use crate::http::kit::error::ApiError;
+use crate::http::v1::routed_services::Named;
+use crate::id::Id;
+use crate::store::{incident_policies, notification_channels};
+
+/// Rows that a policy may name.
+pub(super) struct KnownRows {
+    /// Tags and services, those that the body names.
+    pub(super) services: Named,
+    /// Every incident policy.
+    pub(super) incident_policies: HashMap<Id, i64>,
+    /// Every channel.
+    pub(super) channels: HashMap<Id, i64>,
+}
+
+impl KnownRows {
+    /// Those of the caller's organisation.
+    pub(super) async fn find(
+        body: &Map<String, Value>,
+        write: &Write,
+        caller: &Caller,
+    ) -> Result<Self, ApiError> {
+        let organisation = caller.organisation.key;
+        let policies = incident_policies::list(&**write, organisation).await?;
+        Ok(Self {
+            services: Named::find(body, write, caller).await?,
+            incident_policies: policies.into_iter().map(|policy| (policy.id, policy.key)).collect(),
+            channels: notification_channels::keys(&**write, organisation).await?,
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! `/v1/escalation-policies`: whom incidents are told to, step by step, until somebody acknowledges them.
+//!
+//! Every write locks the organisation first: places in the order are 1, 2, 3 …, without gaps. Reading a body is in `draft`,
+//! the object that clients see in `view`, how far an incident has come in `progress`.
+
+mod draft;
+mod known;
+pub(in crate::http) mod openapi;
+mod progress;
+mod view;
+
+pub(super) use progress::show_incident_escalation;
+
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::gate::write::{Committed, Effect, Write};
+use crate::http::kit::error::ApiError;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::quota::Quota;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::slot::take_slot;
+use crate::http::kit::view::to_json;
+use crate::http::v1::escalation_policies::draft::Draft;
+use crate::http::v1::escalation_policies::known::KnownRows;
+use crate::http::v1::escalation_policies::view::EscalationPolicyView;
+use crate::http::v1::in_path;
+use crate::http::v1::state::AppState;
+use crate::model::escalation::EscalationPolicy;
+use crate::store::{escalation_policies, organisations};
+
+pub(super) async fn list_escalation_policies(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, canonical_path, .. } = call;
+    let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
+    let all = escalation_policies::list(state.databases.main.reader(), caller.organisation.key).await?;
+    let window = request.window();
+    let (skipped, shown) = (to_count(window.offset), to_count(window.limit));
+    let rows = all.iter().skip(skipped).take(shown).map(|policy| to_json(&EscalationPolicyView::of(policy)));
+    let path = format!("{}{canonical_path}", state.base_url);
+    let page = Page { request, total: all.len() as u64, path: &path, query: &query };
+    Ok(Reply::ok(page.envelope(rows.collect())))
+}
+
+pub(super) async fn show_escalation_policy(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let policy = in_path::find(&call, escalation_policies::find).await?;
+    Ok(Reply::data(to_json(&EscalationPolicyView::of(&policy))))
+}
+
+pub(super) async fn create_escalation_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let count = escalation_policies::count(&*write, caller.organisation.key).await?;
+    let known = KnownRows::find(&body, &write, &caller).await?;
+    let draft = Draft { caller: &caller, known, count: to_count(count), now: state.created_at() };
+    let policy = draft.create(&body).map_err(ApiError::Fields)?;
+    let usage = async { Ok::<_, ApiError>(count) };
+    take_slot(Quota::EscalationPolicies, caller.limits.escalation_policies, usage).await?;
+    let policy = escalation_policies::insert(&*write, policy).await?;
+    let location = format!("{}/v1/escalation-policies/{}", state.base_url, policy.id);
+    write.commit(Reply::created(to_json(&EscalationPolicyView::of(&policy)), &location)).await
+}
+
+pub(super) async fn update_escalation_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, escalation_policies::find).await?.id;
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, escalation_policies::find).await?;
+    let count = escalation_policies::count(&*write, caller.organisation.key).await?;
+    let known = KnownRows::find(&body, &write, &caller).await?;
+    let draft = Draft { caller: &caller, known, count: to_count(count), now: state.now() };
+    let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    if changed == stored {
+        return write.commit(Reply::data(to_json(&EscalationPolicyView::of(&stored)))).await;
+    }
+    let changed = EscalationPolicy { updated_at: draft.now, ..changed };
+    escalation_policies::update(&*write, &stored, &changed).await?;
+    write.commit(Reply::data(to_json(&EscalationPolicyView::of(&changed)))).await
+}
+
+pub(super) async fn delete_escalation_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, escalation_policies::find).await?.id;
+    let Call { state, caller, effect, .. } = call;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let policy = in_path::find_for_update(&write, &caller, id, escalation_policies::find).await?;
+    escalation_policies::delete(&*write, &policy).await?;
+    write.commit(Reply::deleted(id)).await
+}
+
+/// A write during which nobody else changes what a policy names.
+async fn begin_locked(state: &AppState, caller: &Caller, effect: Effect) -> Result<Write, ApiError> {
+    let write = effect.begin(&state.databases.main).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    Ok(write)
+}
+
+fn to_count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}

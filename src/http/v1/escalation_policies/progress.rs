@@ -1,0 +1,67 @@
+//! `GET /v1/incidents/{id}/escalation`: the policy that an incident follows, and how far it has come.
+
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::view::to_json;
+use crate::http::openapi::shape::{Shape, id, integer, string, timestamp_or_null};
+use crate::http::v1::in_path;
+use crate::http::v1::state::AppState;
+use crate::id::Id;
+use crate::model::escalation::{EscalationPolicy, Progress};
+use crate::store::{escalations, incidents};
+
+/// How far an incident has come in the escalation policy that it follows.
+#[derive(Serialize, ToSchema)]
+pub(super) struct EscalationView<'a> {
+    #[schema(schema_with = id)]
+    policy_id: Id,
+    #[schema(schema_with = policy_name)]
+    policy_name: &'a str,
+    #[schema(schema_with = round)]
+    round: u32,
+    #[schema(schema_with = steps_taken)]
+    steps_taken: usize,
+    #[schema(schema_with = next_at, required)]
+    next_at: Option<Timestamp>,
+}
+
+impl<'a> EscalationView<'a> {
+    fn of(policy: &'a EscalationPolicy, progress: Progress) -> Self {
+        Self {
+            policy_id: policy.id,
+            policy_name: &policy.name,
+            round: progress.round,
+            steps_taken: progress.next_step,
+            next_at: progress.due_at,
+        }
+    }
+}
+
+pub(in crate::http::v1) async fn show_incident_escalation(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let incident = in_path::find(&call, incidents::find).await?;
+    let found = escalations::find(call.state.databases.main.reader(), incident.key).await?;
+    let shown = found.map(|(policy, progress)| to_json(&EscalationView::of(&policy, progress)));
+    Ok(Reply::data(shown.unwrap_or(Value::Null)))
+}
+
+fn policy_name() -> Shape {
+    string().says("Its name.")
+}
+
+fn round() -> Shape {
+    integer().at_least(1).says("The round; it rises when the first step comes again.")
+}
+
+fn steps_taken() -> Shape {
+    integer().at_least(0).says("Steps of this round that have been taken.")
+}
+
+fn next_at() -> Shape {
+    timestamp_or_null().says("Time of the next step; null: there is none.")
+}

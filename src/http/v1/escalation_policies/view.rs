@@ -1,0 +1,125 @@
+//! Escalation policies as clients see them.
+
+use std::ops::RangeInclusive;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{Shape, id, integer, list_of, object, one_of, text_in, timestamp};
+use crate::http::v1::routed_services::APPLIES_TO;
+use crate::id::Id;
+use crate::model::escalation::{
+    AFTER_SECONDS, CHANNELS_MAX, EscalationPolicy, INCIDENT_POLICIES_MAX, NAME_LENGTH, REPEAT_SECONDS,
+    STEPS_MAX, Step,
+};
+use crate::model::incident::Severity;
+use crate::model::notification::routing::{Routed, SERVICES_MAX, TAGS_MAX};
+
+/// A rule that says whom incidents are told to, step by step.
+#[derive(Serialize, ToSchema)]
+pub(super) struct EscalationPolicyView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    #[schema(schema_with = position)]
+    position: i32,
+    #[schema(schema_with = name)]
+    name: &'a str,
+    #[schema(schema_with = min_severity)]
+    min_severity: &'static str,
+    #[schema(schema_with = applies_to)]
+    applies_to: &'static str,
+    #[schema(schema_with = incident_policy_ids)]
+    incident_policy_ids: Vec<Id>,
+    #[schema(schema_with = tag_ids)]
+    tag_ids: Vec<Id>,
+    #[schema(schema_with = service_ids)]
+    service_ids: Vec<Id>,
+    #[schema(schema_with = steps)]
+    steps: Vec<StepView>,
+    #[schema(schema_with = repeat_after, required)]
+    repeat_after_seconds: Option<u32>,
+    #[schema(schema_with = timestamp)]
+    created_at: Timestamp,
+    #[schema(schema_with = timestamp)]
+    updated_at: Timestamp,
+}
+
+#[derive(Serialize)]
+struct StepView {
+    after_seconds: u32,
+    channel_ids: Vec<Id>,
+}
+
+impl<'a> EscalationPolicyView<'a> {
+    /// The view of a policy.
+    pub(super) fn of(policy: &'a EscalationPolicy) -> Self {
+        let ids = |named: &[Routed]| named.iter().map(|named| named.id).collect::<Vec<Id>>();
+        let chosen = policy.assignment.selection.as_ref();
+        let step =
+            |step: &Step| StepView { after_seconds: step.after_seconds, channel_ids: ids(&step.channels) };
+        Self {
+            id: policy.id,
+            position: policy.position,
+            name: &policy.name,
+            min_severity: policy.assignment.min_severity.as_str(),
+            applies_to: APPLIES_TO[usize::from(chosen.is_some())],
+            incident_policy_ids: chosen.map(|chosen| ids(&chosen.incident_policies)).unwrap_or_default(),
+            tag_ids: chosen.map(|chosen| ids(&chosen.services.tags)).unwrap_or_default(),
+            service_ids: chosen.map(|chosen| ids(&chosen.services.services)).unwrap_or_default(),
+            steps: policy.steps.iter().map(step).collect(),
+            repeat_after_seconds: policy.repeat_after_seconds,
+            created_at: policy.created_at,
+            updated_at: policy.updated_at,
+        }
+    }
+}
+
+fn seconds(bounds: &RangeInclusive<u32>) -> Shape {
+    integer().range(*bounds.start(), *bounds.end())
+}
+
+pub(super) fn position() -> Shape {
+    integer()
+        .at_least(1)
+        .says("Its place in the order, from 1; an incident follows the first policy that matches it.")
+}
+
+pub(super) fn name() -> Shape {
+    text_in(&NAME_LENGTH)
+}
+
+pub(super) fn min_severity() -> Shape {
+    one_of(Severity::WORDS).says("No incident that is less severe.")
+}
+
+pub(super) fn applies_to() -> Shape {
+    let words = "`selected`: only incidents that one of `incident_policy_ids` opened, or that affect a service of `tag_ids` or `service_ids`.";
+    one_of(&APPLIES_TO).says(words)
+}
+
+pub(super) fn incident_policy_ids() -> Shape {
+    list_of(id()).items(0, INCIDENT_POLICIES_MAX).says("Incidents that these incident policies opened.")
+}
+
+pub(super) fn tag_ids() -> Shape {
+    list_of(id()).items(0, TAGS_MAX).says("Services that carry one of these tags.")
+}
+
+pub(super) fn service_ids() -> Shape {
+    list_of(id()).items(0, SERVICES_MAX).says("These services.")
+}
+
+pub(super) fn steps() -> Shape {
+    let after = "Seconds since the step before it; of the first one: since the incident was opened.";
+    let channels = list_of(id()).items(1, CHANNELS_MAX).says("The notification channels that are told.");
+    let step =
+        object().has("after_seconds", seconds(&AFTER_SECONDS).says(after)).has("channel_ids", channels);
+    list_of(step).items(1, STEPS_MAX).says("Who is told, and when, in this order.")
+}
+
+pub(super) fn repeat_after() -> Shape {
+    let words =
+        "Seconds after the last step at which the first one comes again; null: it ends with the last step.";
+    seconds(&REPEAT_SECONDS).nullable().says(words)
+}

@@ -1,0 +1,90 @@
+//! The services that a notification channel or an escalation policy is about: `applies_to`, `tag_ids` and `service_ids`.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::http::gate::auth::Caller;
+use crate::http::gate::write::Write;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::linked::{LinkedIds, NullEntries};
+use crate::id::Id;
+use crate::model::notification::routing::{Routed, SERVICES_MAX, TAGS_MAX};
+use crate::store::{services, tags};
+
+/// Says which services something is about.
+pub(super) const APPLIES_TO: [&str; 2] = ["all", "selected"];
+
+/// Tags and services that a body names, with the keys of those that there are.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    /// Tags.
+    tags: HashMap<Id, i64>,
+    /// Services.
+    services: HashMap<Id, i64>,
+}
+
+impl Named {
+    /// Those that the body names and the caller sees.
+    pub(super) async fn find(
+        body: &Map<String, Value>,
+        write: &Write,
+        caller: &Caller,
+    ) -> Result<Self, ApiError> {
+        let mut found = Self::default();
+        let named = named(body, "tag_ids", TAGS_MAX);
+        for tag in tags::find_all(&**write, caller.sight(), &named, &[]).await? {
+            found.tags.insert(tag.id, tag.row);
+        }
+        for id in named_services(body) {
+            if let Some(service) = services::find(&**write, caller.sight(), id).await? {
+                found.services.insert(service.id, service.key);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The member `tag_ids`, each of which is refused if there is no such tag.
+    pub(super) fn read_tags(&self, fields: &Fields<'_>) -> Option<Vec<Routed>> {
+        read_links(fields, "tag_ids", TAGS_MAX, &Known { kind: "tag", keys: &self.tags })
+    }
+
+    /// The member `service_ids`, each of which is refused if there is no such service.
+    pub(super) fn read_services(&self, fields: &Fields<'_>) -> Option<Vec<Routed>> {
+        read_links(fields, "service_ids", SERVICES_MAX, &Known { kind: "service", keys: &self.services })
+    }
+}
+
+/// Rows that a body may name.
+pub(super) struct Known<'a> {
+    /// What they are, for people.
+    pub(super) kind: &'static str,
+    /// Their keys.
+    pub(super) keys: &'a HashMap<Id, i64>,
+}
+
+/// A list of ids, each of which is refused if there is no such row; `None` without the member.
+pub(super) fn read_links(
+    fields: &Fields<'_>,
+    name: &str,
+    most: usize,
+    known: &Known<'_>,
+) -> Option<Vec<Routed>> {
+    let field = fields.optional(name)?;
+    let ids = LinkedIds::read(&field, most, NullEntries::Refused)?;
+    let keys = ids.resolve(known.kind, known.keys, field.errors());
+    Some(ids.ids().into_iter().zip(keys).map(|(id, key)| Routed { key, id }).collect())
+}
+
+fn named_services(body: &Map<String, Value>) -> Vec<Id> {
+    named(body, "service_ids", SERVICES_MAX)
+}
+
+/// The ids in a list of a body; what is wrong with it is said by whoever reads the body.
+fn named(body: &Map<String, Value>, name: &str, most: usize) -> Vec<Id> {
+    let ignored = Errors::default();
+    let fields = Fields::new(body, "", &ignored);
+    let ids = fields.skippable(name).and_then(|field| LinkedIds::read(&field, most, NullEntries::Refused));
+    ids.map(|ids| ids.ids()).unwrap_or_default()
+}
