@@ -33,6 +33,7 @@ pub mod location;
 pub mod maintenance;
 pub mod node;
 pub mod notification;
+pub mod oncall;
 pub mod outage;
 pub mod partition;
 pub mod password;

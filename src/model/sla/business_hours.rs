@@ -63,6 +63,14 @@ impl FromStr for ClockTime {
     }
 }
 
+impl ClockTime {
+    /// Minutes since midnight.
+    #[must_use]
+    pub const fn minutes(self) -> i64 {
+        self.0 as i64
+    }
+}
+
 impl fmt::Display for ClockTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:02}:{:02}", self.0 / 60, self.0 % 60)

@@ -1,0 +1,290 @@
+//! Shifts against examples on days on which clocks are changed, and against an oracle that asks for moment after moment.
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+use crate::model::notification::routing::Routed;
+use crate::model::oncall::schedule::Rotation;
+use crate::model::recurrence::zone::Zone;
+use crate::model::sla::business_hours::{BusinessHours, Day};
+
+const ZONES: [&str; 8] = [
+    "Europe/Berlin",
+    "America/New_York",
+    "Australia/Lord_Howe",
+    "Pacific/Apia",
+    "America/Sao_Paulo",
+    "Asia/Kathmandu",
+    "America/Santiago",
+    "UTC",
+];
+const MINUTE_MS: i64 = 60_000;
+
+fn at(text: &str) -> Timestamp {
+    let moment: chrono::DateTime<chrono::Utc> = text.parse().unwrap();
+    Timestamp::from_ms(moment.timestamp_millis())
+}
+
+fn contact(key: i64) -> Routed {
+    Routed { key, id: Id::random() }
+}
+
+fn layer(contacts: i64, starts_at: Timestamp, rotation: Rotation) -> Layer {
+    let contacts = (1..=contacts).map(contact).collect();
+    Layer { name: "Layer".into(), contacts, starts_at, ends_at: None, rotation, hours: None }
+}
+
+fn schedule(zone: &str, layers: Vec<Layer>) -> Schedule {
+    let (created_at, zone) = (at("2026-01-01T00:00:00Z"), zone.parse().unwrap());
+    Schedule {
+        key: 1,
+        id: Id::random(),
+        organisation: 1,
+        name: "Shop".into(),
+        zone,
+        layers,
+        created_at,
+        updated_at: created_at,
+    }
+}
+
+fn hours(text: &str) -> BusinessHours {
+    text.parse().unwrap()
+}
+
+fn range(from: &str, to: &str) -> TimeRange {
+    TimeRange { from: at(from), to: at(to) }
+}
+
+/// Zone, start, rotation, and the hand-overs after the start.
+#[rstest]
+#[case::a_day_that_lacks_the_time("Europe/Berlin", "2026-03-27T01:30:00Z", Rotation::Daily { days: 1, at: "02:30".parse().unwrap() },
+    &["2026-03-28T01:30:00.000Z", "2026-03-29T01:30:00.000Z", "2026-03-30T00:30:00.000Z"])]
+#[case::a_time_that_comes_twice("Europe/Berlin", "2026-10-24T00:30:00Z", Rotation::Daily { days: 1, at: "02:30".parse().unwrap() },
+    &["2026-10-25T00:30:00.000Z", "2026-10-26T01:30:00.000Z"])]
+#[case::a_leap_day("UTC", "2028-02-28T09:00:00Z", Rotation::Daily { days: 1, at: "09:00".parse().unwrap() },
+    &["2028-02-29T09:00:00.000Z", "2028-03-01T09:00:00.000Z"])]
+#[case::no_leap_day("UTC", "2027-02-28T09:00:00Z", Rotation::Daily { days: 1, at: "09:00".parse().unwrap() },
+    &["2027-03-01T09:00:00.000Z"])]
+#[case::weeks_over_a_change("America/New_York", "2026-03-02T14:00:00Z", Rotation::Weekly { weeks: 1, day: Day::Mon, at: "09:00".parse().unwrap() },
+    &["2026-03-09T13:00:00.000Z", "2026-03-16T13:00:00.000Z"])]
+#[case::a_layer_that_starts_between("UTC", "2026-11-25T12:00:00Z", Rotation::Weekly { weeks: 2, day: Day::Mon, at: "09:00".parse().unwrap() },
+    &["2026-12-07T09:00:00.000Z", "2026-12-21T09:00:00.000Z"])]
+#[case::days_from_the_hand_over_before("UTC", "2026-11-25T08:00:00Z", Rotation::Daily { days: 3, at: "09:00".parse().unwrap() },
+    &["2026-11-27T09:00:00.000Z", "2026-11-30T09:00:00.000Z"])]
+#[case::half_an_hour("Australia/Lord_Howe", "2026-10-02T15:45:00Z", Rotation::Daily { days: 1, at: "02:15".parse().unwrap() },
+    &["2026-10-03T15:45:00.000Z", "2026-10-04T15:15:00.000Z"])]
+#[case::hours_know_no_clock("Europe/Berlin", "2026-03-28T12:00:00Z", Rotation::Hours { hours: 12 },
+    &["2026-03-29T00:00:00.000Z", "2026-03-29T12:00:00.000Z"])]
+fn duty_changes_hands(
+    #[case] zone: &str,
+    #[case] start: &str,
+    #[case] rotation: Rotation,
+    #[case] expected: &[&str],
+) {
+    let schedule = schedule(zone, vec![layer(2, at(start), rotation)]);
+    let roster = Roster { schedule: &schedule, overrides: &[], absences: &[] };
+    let last = at(expected.last().unwrap());
+    let duty = roster.duty(TimeRange { from: at(start), to: last.plus_ms(1) });
+    let begins: Vec<String> = duty.shifts.iter().skip(1).map(|shift| shift.range.from.to_string()).collect();
+    assert_eq!(begins, expected);
+    let contacts: Vec<i64> = duty.shifts.iter().map(|shift| shift.contact).collect();
+    assert_eq!(contacts, (0..=expected.len()).map(|turn| turn as i64 % 2 + 1).collect::<Vec<_>>());
+}
+
+/// A day that a zone left out has no turn of its own: whoever comes after is on duty.
+#[test]
+fn a_day_that_was_left_out_has_no_turn() {
+    let rotation = Rotation::Daily { days: 1, at: "12:00".parse().unwrap() };
+    let schedule = schedule("Pacific/Apia", vec![layer(3, at("2011-12-28T22:00:00Z"), rotation)]);
+    let roster = Roster { schedule: &schedule, overrides: &[], absences: &[] };
+    let shifts = roster.duty(range("2011-12-28T22:00:00Z", "2012-01-01T22:00:00Z")).shifts;
+    let contacts: Vec<i64> = shifts.iter().map(|shift| shift.contact).collect();
+    assert_eq!(contacts, [1, 2, 1, 2], "the third would have had the day");
+}
+
+/// Who stands above whom, and who takes over from whoever is absent.
+#[test]
+fn what_stands_above_takes_the_duty() {
+    let daily = Rotation::Daily { days: 1, at: "00:00".parse().unwrap() };
+    let start = at("2026-11-23T00:00:00Z");
+    let nights = hours("mon,tue,wed,thu,fri 18:00-24:00");
+    let by_night = Layer { contacts: vec![contact(9)], hours: Some(nights), ..layer(1, start, daily) };
+    let schedule = schedule("UTC", vec![layer(2, start, daily), by_night]);
+    let placed = |key, contact, from, to| Override { key, id: Id::random(), contact, range: range(from, to) };
+    let overrides = [
+        placed(1, 7, "2026-11-23T20:00:00Z", "2026-11-23T22:00:00Z"),
+        placed(2, 8, "2026-11-23T21:00:00Z", "2026-11-23T23:00:00Z"),
+    ];
+    let absences = [
+        Absence { contact: 9, range: range("2026-11-23T23:30:00Z", "2026-11-24T12:00:00Z") },
+        Absence { contact: 2, range: range("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z") },
+    ];
+    let roster = Roster { schedule: &schedule, overrides: &overrides, absences: &absences };
+    let duty = roster.duty(range("2026-11-23T12:00:00Z", "2026-11-24T18:30:00Z"));
+    let shown: Vec<(i64, String)> =
+        duty.shifts.iter().map(|shift| (shift.contact, shift.range.from.to_string()[8..16].into())).collect();
+    let expected = [
+        (1, "23T12:00"),
+        (9, "23T18:00"),
+        (7, "23T20:00"),
+        (8, "23T21:00"),
+        (9, "23T23:00"),
+        (1, "23T23:30"),
+        (2, "24T00:00"),
+        (2, "24T07:00"),
+        (9, "24T18:00"),
+    ];
+    assert_eq!(shown, expected.map(|(contact, from)| (contact, from.to_owned())));
+    assert_eq!(duty.gaps, [range("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z")]);
+}
+
+fn rotation() -> impl Strategy<Value = Rotation> {
+    let time = (0..24_u32, prop::sample::select(vec![0_u32, 15, 30, 45]))
+        .prop_map(|(hour, minute)| format!("{hour:02}:{minute:02}").parse().unwrap());
+    let day = prop::sample::select(Day::ALL.to_vec());
+    prop_oneof![
+        (1..5_u32, time.clone()).prop_map(|(days, at)| Rotation::Daily { days, at }),
+        (1..3_u32, day, time).prop_map(|(weeks, day, at)| Rotation::Weekly { weeks, day, at }),
+        (1..40_u32).prop_map(|hours| Rotation::Hours { hours }),
+    ]
+}
+
+/// A layer whose start and end lie some quarters of an hour after the begin of the range.
+fn layers(begin: Timestamp) -> impl Strategy<Value = Vec<Layer>> {
+    let hours = prop::option::of(prop::sample::select(vec![
+        "mon,wed 09:00-17:00",
+        "sat,sun 00:00-24:00",
+        "sun 01:00-03:15",
+    ]));
+    let one = (1..4_i64, -3_000..500_i64, prop::option::of(1..1_500_i64), rotation(), hours);
+    let layer = one.prop_map(move |(contacts, start, length, rotation, hours)| {
+        let starts_at = begin.plus_ms(start * 15 * MINUTE_MS);
+        Layer {
+            ends_at: length.map(|length| starts_at.plus_ms(length * 15 * MINUTE_MS)),
+            hours: hours.map(self::hours),
+            ..layer(contacts, starts_at, rotation)
+        }
+    });
+    prop::collection::vec(layer, 1..4)
+}
+
+/// Stretches of quarters of an hour after the begin, each of one of four contacts.
+fn stretches(begin: Timestamp) -> impl Strategy<Value = Vec<(i64, TimeRange)>> {
+    let one = (1..5_i64, -100..900_i64, 1..200_i64);
+    let stretch = one.prop_map(move |(contact, start, length)| {
+        let from = begin.plus_ms(start * 15 * MINUTE_MS);
+        (contact, TimeRange { from, to: from.plus_ms(length * 15 * MINUTE_MS) })
+    });
+    prop::collection::vec(stretch, 0..4)
+}
+
+/// Who is on duty, straight from the rules: the newest override, then the layers from above, each turn counted one by one.
+fn oracle(roster: &Roster<'_>, moment: Timestamp) -> Option<(i64, Source)> {
+    let holds = |range: TimeRange| range.from <= moment && moment < range.to;
+    let is_away =
+        |contact| roster.absences.iter().any(|absence| absence.contact == contact && holds(absence.range));
+    let placed = roster.overrides.iter().filter(|placed| holds(placed.range) && !is_away(placed.contact));
+    if let Some(placed) = placed.max_by_key(|placed| placed.key) {
+        return Some((placed.contact, Source::Override(placed.id)));
+    }
+    let zone = roster.schedule.zone;
+    for (place, layer) in roster.schedule.layers.iter().enumerate().rev() {
+        let is_in = layer.starts_at <= moment && layer.ends_at.is_none_or(|end| moment < end);
+        let is_open = layer.hours.as_ref().is_none_or(|hours| shows(zone, hours, moment));
+        if !is_in || !is_open {
+            continue;
+        }
+        let turns = layer.turns(zone);
+        let mut turn = 0;
+        while turns.begin(turn + 1) <= moment {
+            turn += 1;
+        }
+        let next = usize::try_from(turn).unwrap() % layer.contacts.len();
+        let contact = layer.contacts[next].key;
+        if !is_away(contact) {
+            return Some((contact, Source::Layer(place)));
+        }
+    }
+    None
+}
+
+/// True if clocks show one of the hours.
+fn shows(zone: Zone, hours: &BusinessHours, moment: Timestamp) -> bool {
+    let wall = zone.wall(moment).unwrap();
+    let day = chrono::Datelike::weekday(&wall).num_days_from_monday();
+    let time = wall.format("%H:%M").to_string();
+    hours.0.iter().any(|hours| {
+        let is_day = hours.days.iter().any(|known| *known as u32 == day);
+        is_day && hours.from.to_string() <= time && time < hours.to.to_string()
+    })
+}
+
+/// Begins of ten days within which clocks are changed somewhere.
+fn begins() -> impl Strategy<Value = Timestamp> {
+    let known =
+        ["2026-03-24T00:00:00Z", "2026-10-20T00:00:00Z", "2028-02-25T00:00:00Z", "2011-12-26T00:00:00Z"];
+    let more =
+        ["2026-04-01T00:00:00Z", "2026-09-01T00:00:00Z", "2018-10-30T00:00:00Z", "2026-10-01T00:00:00Z"];
+    prop::sample::select(known.iter().chain(&more).map(|text| at(text)).collect::<Vec<_>>())
+}
+
+fn cases() -> impl Strategy<Value = (Schedule, Vec<Override>, Vec<Absence>, TimeRange)> {
+    (begins(), prop::sample::select(ZONES.to_vec())).prop_flat_map(|(begin, zone)| {
+        let range = TimeRange { from: begin, to: begin.plus_ms(10 * crate::clock::DAY_MS) };
+        (layers(begin), stretches(begin), stretches(begin)).prop_map(move |(layers, placed, away)| {
+            let overrides = (1..).zip(placed).map(|(key, (contact, range))| Override {
+                key,
+                id: Id::random(),
+                contact,
+                range,
+            });
+            let absences = away.into_iter().map(|(contact, range)| Absence { contact, range });
+            (schedule(zone, layers), overrides.collect(), absences.collect(), range)
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Shifts and gaps tile the range, and at every quarter of an hour, and just before it, the right one is on duty.
+    #[test]
+    fn shifts_are_what_the_rules_say((schedule, overrides, absences, range) in cases()) {
+        let roster = Roster { schedule: &schedule, overrides: &overrides, absences: &absences };
+        let duty = roster.duty(range);
+        let mut all: Vec<TimeRange> = duty.shifts.iter().map(|shift| shift.range).chain(duty.gaps.clone()).collect();
+        all.sort_unstable();
+        let mut reached = range.from;
+        for stretch in &all {
+            prop_assert_eq!(stretch.from, reached);
+            prop_assert!(stretch.to > stretch.from);
+            reached = stretch.to;
+        }
+        prop_assert_eq!(reached, range.to);
+        let quarters = (0..).map(|quarter| range.from.plus_ms(quarter * 15 * MINUTE_MS));
+        for quarter in quarters.take_while(|quarter| *quarter < range.to) {
+            for moment in [quarter, quarter.plus_ms(15 * MINUTE_MS - 1)] {
+                let shift = duty.shifts.iter().find(|shift| shift.range.from <= moment && moment < shift.range.to);
+                let found = shift.map(|shift| (shift.contact, shift.source));
+                prop_assert_eq!(found, oracle(&roster, moment), "at {}", moment);
+            }
+        }
+    }
+
+    /// A part of a time has the same shifts, cut; a moment has that of its time.
+    #[test]
+    fn a_part_is_cut_from_the_whole((schedule, overrides, absences, range) in cases(), from in 0..900_i64, length in 1..200_i64) {
+        let roster = Roster { schedule: &schedule, overrides: &overrides, absences: &absences };
+        let from = range.from.plus_ms(from * 15 * MINUTE_MS + 1);
+        let part = TimeRange { from, to: from.plus_ms(length * 15 * MINUTE_MS).min(range.to) };
+        let cut = roster.duty(range).shifts.into_iter().filter_map(|shift| {
+            Some(Shift { range: common(shift.range, part)?, ..shift })
+        });
+        prop_assert_eq!(roster.duty(part).shifts, cut.collect::<Vec<_>>());
+        let now = roster.duty(range).shifts.into_iter().find(|shift| shift.range.from <= from && from < shift.range.to);
+        let now = now.map(|shift| (shift.contact, shift.source));
+        prop_assert_eq!(roster.on_duty(from).map(|shift| (shift.contact, shift.source)), now);
+    }
+}

@@ -1,0 +1,185 @@
+//! On-call schedules as they are stored: layers of rotations, overrides, absences.
+
+use std::ops::RangeInclusive;
+
+use chrono::{Datelike as _, NaiveDate, TimeDelta};
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::id::Id;
+use crate::model::notification::routing::Routed;
+use crate::model::recurrence::zone::Zone;
+use crate::model::sla::business_hours::{BusinessHours, ClockTime, Day};
+use crate::model::time_range::TimeRange;
+
+/// Characters of the name of a schedule, and of a layer.
+pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Most layers of a schedule; it has one at least.
+pub const LAYERS_MAX: usize = 10;
+/// Most contacts of a layer; it has one at least.
+pub const CONTACTS_MAX: usize = 50;
+/// Days, or weeks, or hours between two hand-overs.
+pub const LENGTH: RangeInclusive<u32> = 1..=366;
+/// Days that can be looked at in one go.
+pub const DAYS_MAX: i64 = 400;
+const HOUR_MS: i64 = 3_600_000;
+
+/// A schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Key of the row; 0 before it is stored.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
+    /// 1..255 characters.
+    pub name: String,
+    /// The zone by whose clocks duty changes hands.
+    pub zone: Zone,
+    /// The layers, the lowest first.
+    pub layers: Vec<Layer>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last write by a client.
+    pub updated_at: Timestamp,
+}
+
+/// People who take turns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// 1..255 characters.
+    pub name: String,
+    /// The contacts, in the order of their turns; at least one.
+    pub contacts: Vec<Routed>,
+    /// The time from which on the layer counts.
+    pub starts_at: Timestamp,
+    /// The time before which it counts; `None` = it has no end.
+    pub ends_at: Option<Timestamp>,
+    /// When duty changes hands.
+    pub rotation: Rotation,
+    /// The hours in which there is duty; `None` = always.
+    pub hours: Option<BusinessHours>,
+}
+
+/// When duty changes hands.
+///
+/// Turns of days and weeks are counted by the calendar of the zone, from the last hand-over time at or before the start of the
+/// layer; so the first turn has its full length if the layer starts at such a time. A hand-over at a time that clocks leave
+/// out is read with the offset before the gap, one at a time that they show twice is the first (RFC 5545, 3.3.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rotation {
+    /// Every so many days at this time.
+    Daily {
+        /// Days of a turn.
+        days: u32,
+        /// The time on the clocks of the zone.
+        at: ClockTime,
+    },
+    /// Every so many weeks on this day at this time.
+    Weekly {
+        /// Weeks of a turn.
+        weeks: u32,
+        /// The day.
+        day: Day,
+        /// The time on the clocks of the zone.
+        at: ClockTime,
+    },
+    /// Every so many hours from the start of the layer, whatever clocks show.
+    Hours {
+        /// Hours of a turn.
+        hours: u32,
+    },
+}
+
+/// Somebody takes over for a time, above all layers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// Key of the row; the newer one has the higher.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Key of the contact.
+    pub contact: i64,
+    /// The time.
+    pub range: TimeRange,
+}
+
+/// A contact is not on duty for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Absence {
+    /// Key of the contact.
+    pub contact: i64,
+    /// The time.
+    pub range: TimeRange,
+}
+
+/// The begins of the turns of a layer.
+pub(super) enum Turns {
+    /// On dates of a zone.
+    Dates { zone: Zone, first: NaiveDate, days: i64, at: ClockTime },
+    /// After equal stretches of time.
+    Steady { first: Timestamp, ms: i64 },
+}
+
+impl Layer {
+    /// The begins of its turns.
+    pub(super) fn turns(&self, zone: Zone) -> Turns {
+        match self.rotation {
+            Rotation::Hours { hours } => {
+                Turns::Steady { first: self.starts_at, ms: i64::from(hours.max(1)) * HOUR_MS }
+            }
+            Rotation::Daily { days, at } => {
+                let first = first_date(zone, self.starts_at, at, None);
+                Turns::Dates { zone, first, days: i64::from(days.max(1)), at }
+            }
+            Rotation::Weekly { weeks, day, at } => {
+                let first = first_date(zone, self.starts_at, at, Some(day));
+                Turns::Dates { zone, first, days: i64::from(weeks.max(1)) * 7, at }
+            }
+        }
+    }
+}
+
+/// The date of the last hand-over at or before a time.
+fn first_date(zone: Zone, starts_at: Timestamp, at: ClockTime, day: Option<Day>) -> NaiveDate {
+    let shown = zone.wall(starts_at).map_or(NaiveDate::MIN, |wall| wall.date());
+    let is_it = |date: &NaiveDate| {
+        let is_day = day.is_none_or(|day| day as u32 == date.weekday().num_days_from_monday());
+        is_day && moment(zone, *date, at) <= starts_at
+    };
+    // Clocks can be a day off where a zone has changed sides of the date line.
+    let candidates = (0..16).filter_map(|back| shown.checked_sub_signed(TimeDelta::days(back - 1)));
+    candidates.into_iter().find(is_it).unwrap_or(shown)
+}
+
+fn moment(zone: Zone, date: NaiveDate, at: ClockTime) -> Timestamp {
+    zone.instant(date.and_time(chrono::NaiveTime::MIN) + TimeDelta::minutes(at.minutes()))
+}
+
+impl Turns {
+    /// The begin of a turn.
+    pub(super) fn begin(&self, turn: i64) -> Timestamp {
+        match self {
+            Self::Steady { first, ms } => first.plus_ms(turn * ms),
+            Self::Dates { zone, first, days, at } => {
+                let date = first.checked_add_signed(TimeDelta::days(turn * days)).unwrap_or(*first);
+                moment(*zone, date, *at)
+            }
+        }
+    }
+
+    /// The turn that a time lies in. Of turns without length, where a zone leaves out whole days, the last one.
+    pub(super) fn turn_at(&self, at: Timestamp) -> i64 {
+        let mut turn = match self {
+            Self::Steady { first, ms } => at.ms_since(*first).div_euclid(*ms),
+            Self::Dates { days, .. } => at.ms_since(self.begin(0)).div_euclid(days * DAY_MS),
+        };
+        while self.begin(turn) > at {
+            turn -= 1;
+        }
+        while self.begin(turn + 1) <= at {
+            turn += 1;
+        }
+        turn
+    }
+}
