@@ -16,6 +16,7 @@ mod disk_full;
 mod durable_answers;
 mod edges;
 mod ending;
+mod escalations;
 mod events;
 mod failing_sync;
 mod group_commit;
