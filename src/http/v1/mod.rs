@@ -35,3 +35,4 @@ pub(super) mod sla_targets;
 pub mod state;
 pub(super) mod statuspages;
 pub(super) mod tags;
+mod weekly_hours;
