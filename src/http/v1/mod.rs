@@ -26,6 +26,7 @@ mod named;
 pub(super) mod notification_channels;
 pub(super) mod notifications;
 mod probes;
+mod quiet_hours;
 pub(super) mod reference;
 mod routed_services;
 pub mod routes;
