@@ -175,6 +175,26 @@ pub async fn postpone_recovered(
     Ok(())
 }
 
+/// Looks at once at what has recovered of these incidents: the service that they waited for may be gone.
+///
+/// # Errors
+/// When the database fails.
+pub async fn look_at_recovered(
+    connection: &impl ConnectionTrait,
+    incidents: &[i64],
+    now: Timestamp,
+) -> Result<(), MainError> {
+    for chunk in incidents.chunks(CHUNK) {
+        Entity::update_many()
+            .col_expr(Column::LookAt, Expr::value(now.ms()))
+            .filter(Column::IncidentId.is_in(chunk.iter().copied()))
+            .filter(Column::RecoveredAt.is_not_null())
+            .exec(connection)
+            .await?;
+    }
+    Ok(())
+}
+
 /// Looks at once at those of these services that are in trouble of which nobody was told.
 ///
 /// # Errors
