@@ -1,6 +1,7 @@
 //! Events that are no incidents: what is wrong now is compared with the notices that last, again and again; what is missing
 //! begins, what is over ends.
 //!
+//! - `budgets`: error budgets that are used up too fast
 //! - `services`: certificates near their end, heartbeats that were missed
 //! - `locations`: locations without network, or that are not heard
 //! - `monitor`: what this process cannot do
@@ -10,6 +11,7 @@
 //! Nothing is remembered that is not stored, but for how long something has been so. Of several nodes the one that leads looks
 //! at what is the same for all; each looks at itself. A notice begins and ends under the lock of its organisation.
 
+mod budgets;
 mod locations;
 mod monitor;
 mod patience;
@@ -29,6 +31,7 @@ use crate::announcer::Announcer;
 use crate::clock::guard::ClockGuard;
 use crate::model::access::Organisation;
 use crate::model::notice::{KEPT_MS, Notice, Source, Trouble, Words};
+use crate::notices::budgets::Budgets;
 use crate::notices::patience::Patience;
 use crate::store::{MainError, StoreError, notices, organisations};
 
@@ -56,10 +59,11 @@ impl fmt::Debug for Notices {
 
 /// Compares until the future is dropped.
 pub async fn run(parts: Notices) {
-    let mut patience = Patience::new(parts.patience);
+    let mut budgets = Budgets::default();
+    let mut patience = Patience::new(parts.patience, parts.patience);
     let mut is_failing = false;
     loop {
-        match parts.compare(&mut patience).await {
+        match parts.compare(&mut patience, &mut budgets).await {
             Ok(()) => is_failing = false,
             Err(error) => {
                 if !std::mem::replace(&mut is_failing, true) {
@@ -73,11 +77,12 @@ pub async fn run(parts: Notices) {
 
 impl Notices {
     /// Compares everything once.
-    async fn compare(&self, patience: &mut Patience) -> Result<(), StoreError> {
+    async fn compare(&self, patience: &mut Patience, budgets: &mut Budgets) -> Result<(), StoreError> {
         monitor::compare(self, patience).await?;
         if self.announcer.ownership.leads() {
             services::compare(self).await?;
             locations::compare(self, patience).await?;
+            budgets.compare(self).await?;
             self.forget().await?;
         }
         Ok(())

@@ -57,3 +57,12 @@ monitor-clock = { $subject } traut seiner Uhr nicht
 monitor-clock-text = Die Uhr ist gesprungen oder ging beim Start falsch. Bis ihr wieder zu trauen ist, wird nichts wegen seines Alters gelöscht oder aufgegeben.
 monitor-well = Vorbei: { $subject }
 monitor-well-text = Es ist wieder, wie es sein soll.
+
+budget-burns-fast = Das Fehlerbudget von { $subject } schwindet schnell
+budget-burns = Das Fehlerbudget von { $subject } wird nicht reichen
+budget-burns-text = { $hours ->
+    [one] In der letzten Stunde wurde es { $note }-mal so schnell verbraucht, wie es sein darf.
+   *[other] In den letzten { $hours } Stunden wurde es { $note }-mal so schnell verbraucht, wie es sein darf.
+}
+budget-lasts = Vorbei: { $subject }
+budget-lasts-text = Es wird nicht mehr zu schnell verbraucht.

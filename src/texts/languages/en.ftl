@@ -57,3 +57,12 @@ monitor-clock = { $subject } does not trust its clock
 monitor-clock-text = The wall clock has jumped, or began with a wrong time. Until it is trusted again nothing is deleted or given up by its age.
 monitor-well = Over: { $subject }
 monitor-well-text = It is as it should be again.
+
+budget-burns-fast = The error budget of { $subject } burns fast
+budget-burns = The error budget of { $subject } will not last
+budget-burns-text = { $hours ->
+    [one] In the last hour it was used up { $note } times as fast as it may be.
+   *[other] In the last { $hours } hours it was used up { $note } times as fast as it may be.
+}
+budget-lasts = Over: { $subject }
+budget-lasts-text = It is not used up too fast any more.
