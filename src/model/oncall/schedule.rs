@@ -113,6 +113,14 @@ pub struct Absence {
     pub range: TimeRange,
 }
 
+impl Schedule {
+    /// Returns true if a layer puts this contact on duty.
+    #[must_use]
+    pub fn names(&self, contact: i64) -> bool {
+        self.layers.iter().flat_map(|layer| &layer.contacts).any(|named| named.key == contact)
+    }
+}
+
 /// The begins of the turns of a layer.
 pub(super) enum Turns {
     /// On dates of a zone.

@@ -105,6 +105,12 @@ pub fn main() -> Vec<Table> {
         Table::of::<entities::maintenance_service::Entity>(SMALL_ROWS),
         Table::of::<entities::maintenance_statuspage::Entity>(SMALL_ROWS),
         Table::of::<entities::notification_channel::Entity>(LARGE_ROWS),
+        Table::of::<entities::contact::Entity>(SMALL_ROWS),
+        Table::of::<entities::contact_calendar::Entity>(SMALL_ROWS),
+        Table::of::<entities::oncall_schedule::Entity>(LARGE_ROWS),
+        Table::of::<entities::oncall_override::Entity>(SMALL_ROWS),
+        Table::of::<entities::oncall_absence::Entity>(SMALL_ROWS),
+        Table::of::<entities::oncall_cover_request::Entity>(SMALL_ROWS),
         Table::of::<entities::notification_delivery::Entity>(LARGE_ROWS),
         Table::of::<entities::notification_try::Entity>(SMALL_ROWS),
     ]
