@@ -4,10 +4,12 @@
 //! - `routing`: who is told what
 //! - `message`: what is told, the same for every kind of channel
 //! - `delivery`: one message for one channel, its tries, and when the next one is
+//! - `quiet`: hours in which only what is bad is told
 
 pub mod delivery;
 pub mod event;
 pub mod message;
+pub mod quiet;
 pub mod routing;
 
 use std::ops::RangeInclusive;

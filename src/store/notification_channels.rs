@@ -15,6 +15,7 @@ use crate::id::Id;
 use crate::model::notification::Channel;
 use crate::model::notification::routing::Routing;
 use crate::model::sight::Sight;
+use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredServices;
 use crate::store::{MainError, PageWindow};
 
@@ -149,6 +150,8 @@ struct StoredRouting {
     events: Vec<String>,
     min_severity: String,
     selection: Option<StoredServices>,
+    #[serde(default)]
+    quiet: Option<StoredQuietHours>,
 }
 
 fn to_stored(routing: &Routing) -> StoredRouting {
@@ -156,6 +159,7 @@ fn to_stored(routing: &Routing) -> StoredRouting {
         events: routing.events.iter().map(ToString::to_string).collect(),
         min_severity: routing.min_severity.to_string(),
         selection: routing.selection.as_ref().map(StoredServices::of),
+        quiet: routing.quiet.as_ref().map(StoredQuietHours::of),
     }
 }
 
@@ -165,7 +169,11 @@ fn from_stored(stored: StoredRouting) -> Option<Routing> {
         Some(chosen) => Some(chosen.read()?),
         None => None,
     };
-    Some(Routing { events: events?, min_severity: stored.min_severity.parse().ok()?, selection })
+    let quiet = match stored.quiet {
+        Some(quiet) => Some(quiet.read()?),
+        None => None,
+    };
+    Some(Routing { events: events?, min_severity: stored.min_severity.parse().ok()?, selection, quiet })
 }
 
 fn to_row(channel: &Channel) -> Result<ActiveModel, MainError> {

@@ -9,6 +9,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::notification_channels::settings::read_settings;
+use crate::http::v1::quiet_hours::read_quiet_hours;
 use crate::http::v1::routed_services::{APPLIES_TO, Named};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
@@ -97,6 +98,10 @@ impl Draft<'_> {
             events: events.unwrap_or(stored.events),
             min_severity: severity.unwrap_or(stored.min_severity),
             selection: self.read_selection(fields, stored.selection),
+            quiet: fields
+                .nullable("quiet_hours")
+                .read(|field| read_quiet_hours(&field))
+                .or_stored(stored.quiet),
         }
     }
 

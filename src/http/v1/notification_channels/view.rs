@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{Shape, anything, id, list_of, map_of, one_of, text_in, timestamp};
+use crate::http::v1::quiet_hours::{QuietHoursView, quiet_hours};
 use crate::http::v1::routed_services::APPLIES_TO;
 use crate::id::Id;
 use crate::model::incident::Severity;
@@ -36,6 +37,8 @@ pub(super) struct NotificationChannelView<'a> {
     tag_ids: Vec<Id>,
     #[schema(schema_with = service_ids)]
     service_ids: Vec<Id>,
+    #[schema(schema_with = quiet_hours, required)]
+    quiet_hours: Option<QuietHoursView>,
     #[schema(schema_with = timestamp)]
     created_at: Timestamp,
     #[schema(schema_with = timestamp)]
@@ -64,6 +67,7 @@ impl<'a> NotificationChannelView<'a> {
             applies_to: APPLIES_TO[usize::from(chosen.is_some())],
             tag_ids: chosen.map(|chosen| ids(&chosen.tags)).unwrap_or_default(),
             service_ids: chosen.map(|chosen| ids(&chosen.services)).unwrap_or_default(),
+            quiet_hours: routing.quiet.as_ref().map(QuietHoursView::of),
             created_at: channel.created_at,
             updated_at: channel.updated_at,
         }
