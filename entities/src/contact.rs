@@ -26,10 +26,8 @@ pub struct Model {
     pub language: String,
     /// The channels of the person, as JSON.
     pub channels: String,
-    /// The hours without messages; null: none.
+    /// Hours in which only what is bad is told, as JSON; null: none.
     pub quiet_hours: Option<String>,
-    /// What is at least so severe comes nevertheless.
-    pub quiet_except_from: Option<String>,
     /// Time of creation.
     pub created_at: i64,
     /// Time of the last write by a client.

@@ -7,9 +7,9 @@ use crate::http::gate::route::Routes;
 use crate::http::openapi::operation::Chapter;
 use crate::http::outside;
 use crate::http::v1::{
-    access_scopes, components, custom_domains, escalation_policies, events, history, incident_policies,
-    incidents, maintenance_series, maintenances, notification_channels, notifications, reference, services,
-    simulations, sla_targets, statuspages, tags,
+    access_scopes, components, contacts, custom_domains, escalation_policies, events, history,
+    incident_policies, incidents, maintenance_series, maintenances, notification_channels, notifications,
+    oncall, reference, services, simulations, sla_targets, statuspages, tags,
 };
 
 /// The document of a server with these routes and settings.
@@ -33,6 +33,12 @@ fn chapters(config: &Config) -> Vec<Chapter> {
         notifications::openapi::chapter(),
         sla_targets::openapi::chapter(),
         escalation_policies::openapi::chapter(),
+        contacts::openapi::chapter(),
+        oncall::schedules::openapi::chapter(),
+        oncall::duty::openapi::chapter(),
+        oncall::overrides::openapi::chapter(),
+        oncall::absences::openapi::chapter(),
+        oncall::cover_requests::openapi::chapter(),
         events::openapi::chapter(),
         statuspages::openapi::chapter(&config.compat.extra_statuspage_fields),
         components::openapi::chapter(),

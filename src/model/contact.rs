@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::notification::quiet::QuietHours;
 use crate::model::notification::routing::Routed;
 use crate::model::recurrence::zone::Zone;
 
@@ -36,6 +37,8 @@ pub struct Contact {
     pub language: String,
     /// The channels by which it is told.
     pub channels: Vec<Routed>,
+    /// Hours in which only what is bad is told, by its own clocks; `None` = none.
+    pub quiet: Option<QuietHours>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last write by a client.

@@ -14,6 +14,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::contact::{Contact, NamedContact};
 use crate::model::sight::Sight;
+use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredLink;
 use crate::store::{MainError, PageWindow};
 
@@ -168,6 +169,7 @@ async fn named(
 fn to_row(contact: &Contact) -> Result<ActiveModel, MainError> {
     let channels = StoredLink::all(&contact.channels);
     let unwritable = |problem| MainError::corrupt("contact", &contact.id, &problem);
+    let quiet = contact.quiet.as_ref().map(|quiet| serde_json::to_string(&StoredQuietHours::of(quiet)));
     Ok(ActiveModel {
         id: Set(contact.key),
         public_id: Set(contact.id.to_string()),
@@ -177,8 +179,7 @@ fn to_row(contact: &Contact) -> Result<ActiveModel, MainError> {
         time_zone: Set(contact.zone.name().into()),
         language: Set(contact.language.clone()),
         channels: Set(serde_json::to_string(&channels).map_err(unwritable)?),
-        quiet_hours: Set(None),
-        quiet_except_from: Set(None),
+        quiet_hours: Set(quiet.transpose().map_err(unwritable)?),
         created_at: Set(contact.created_at.ms()),
         updated_at: Set(contact.updated_at.ms()),
     })
@@ -187,6 +188,10 @@ fn to_row(contact: &Contact) -> Result<ActiveModel, MainError> {
 fn from_row(row: Model) -> Result<Contact, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("contact", &row.id, &problem);
     let channels: Option<Vec<StoredLink>> = serde_json::from_str(&row.channels).ok();
+    let quiet = row.quiet_hours.as_deref().map(|quiet| {
+        let stored: Option<StoredQuietHours> = serde_json::from_str(quiet).ok();
+        stored.and_then(|stored| stored.read()).ok_or_else(|| corrupt("its quiet hours cannot be read"))
+    });
     Ok(Contact {
         key: row.id,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
@@ -195,6 +200,7 @@ fn from_row(row: Model) -> Result<Contact, MainError> {
         channels: channels
             .and_then(StoredLink::read)
             .ok_or_else(|| corrupt("its channels cannot be read"))?,
+        quiet: quiet.transpose()?,
         name: row.name,
         email: row.email,
         language: row.language,

@@ -1,7 +1,7 @@
 //! Contacts: people who can be told, and the secret addresses of their calendars.
 
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::{big_integer, pk_auto, string, string_null, text, text_null, var_binary};
+use sea_orm_migration::schema::{big_integer, pk_auto, string, text, text_null, var_binary};
 
 use super::{index, reference};
 
@@ -38,7 +38,6 @@ fn contacts() -> TableCreateStatement {
         .col(string("language"))
         .col(text("channels"))
         .col(text_null("quiet_hours"))
-        .col(string_null("quiet_except_from"))
         .col(big_integer("created_at"))
         .col(big_integer("updated_at"))
         .foreign_key(&mut organisation)

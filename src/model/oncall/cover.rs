@@ -89,8 +89,13 @@ impl CoverRequest {
         if is_late { CoverStatus::Expired } else { self.outcome }
     }
 
-    /// A contact accepts: it takes over from now on, or from the begin if that is still to come. Who has declined before may
-    /// think again.
+    /// The time for which somebody takes over who accepts now: what is over cannot be covered any more.
+    #[must_use]
+    pub fn covered(&self, now: Timestamp) -> TimeRange {
+        TimeRange { from: self.range.from.max(now), to: self.range.to }
+    }
+
+    /// A contact accepts. Who has declined before may think again.
     ///
     /// # Errors
     /// When it is over, or somebody else was asked.

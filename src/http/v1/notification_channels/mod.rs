@@ -27,7 +27,7 @@ use crate::http::v1::routed_services::Named;
 use crate::http::v1::state::AppState;
 use crate::model::notification::Channel;
 use crate::store::notifications::courier::bring_forward;
-use crate::store::{escalation_policies, notification_channels, organisations};
+use crate::store::{contacts, escalation_policies, notification_channels, organisations};
 
 pub(super) async fn list_notification_channels(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
@@ -89,6 +89,11 @@ pub(super) async fn delete_notification_channel(call: Call<AppState>) -> Result<
     let users = escalation_policies::names_of_channel(&*write, owner, channel.key).await?;
     if !users.is_empty() {
         let rule = FieldRule::ChannelInUse(users.join(", "));
+        return Err(ApiError::Fields(FieldErrors::of("notification_channel", rule)));
+    }
+    let contacts = contacts::names_of_channel(&*write, owner, channel.key).await?;
+    if !contacts.is_empty() {
+        let rule = FieldRule::ChannelOfContacts(contacts.join(", "));
         return Err(ApiError::Fields(FieldErrors::of("notification_channel", rule)));
     }
     notification_channels::delete(&*write, channel.key).await?;
