@@ -77,6 +77,19 @@ impl<'a> Text<'a> {
         Self { subject: Some(Subject { variable: "by", name: by }), note, ..Self::new(name) }
     }
 
+    /// Somebody is on duty in a schedule.
+    #[must_use]
+    pub const fn on_duty(schedule: &'a str) -> Self {
+        Self { subject: Some(Subject { variable: "schedule", name: schedule }), ..Self::new("on-duty") }
+    }
+
+    /// Returns the text in a language, in English where there is no file for it.
+    #[must_use]
+    pub fn written_in(&self, locale: &str) -> String {
+        let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
+        self.in_language(locale).unwrap_or_else(english)
+    }
+
     /// Returns the text in the languages of the organisation: always in its default language, in the others where there is
     /// a file for them.
     #[must_use]

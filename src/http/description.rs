@@ -46,6 +46,7 @@ fn chapters(config: &Config) -> Vec<Chapter> {
         access_scopes::openapi::chapter(),
         reference::chapter(),
         outside::openapi::pings(),
+        outside::openapi::calendars(),
         outside::openapi::chapter(),
     ]
 }

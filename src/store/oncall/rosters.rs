@@ -7,7 +7,7 @@ use crate::model::oncall::roster::Roster;
 use crate::model::oncall::schedule::{Absence, DAYS_MAX, Override, Schedule};
 use crate::model::time_range::TimeRange;
 use crate::store::MainError;
-use crate::store::oncall::{absences, overrides};
+use crate::store::oncall::{absences, overrides, schedules};
 
 /// A schedule with what stands above its layers.
 #[derive(Clone, Debug)]
@@ -26,6 +26,25 @@ impl Kept {
     pub fn roster(&self) -> Roster<'_> {
         Roster { schedule: &self.schedule, overrides: &self.overrides, absences: &self.absences }
     }
+}
+
+/// The schedules in which a contact is on duty by a layer, or takes over by an override.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_contact(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    contact: i64,
+    range: TimeRange,
+) -> Result<Vec<Kept>, MainError> {
+    let all = schedules::all(connection, organisation).await?;
+    let mut kept = of_schedules(connection, all, range).await?;
+    kept.retain(|kept| {
+        let takes_over = kept.overrides.iter().any(|placed| placed.contact == contact);
+        takes_over || kept.schedule.names(contact)
+    });
+    Ok(kept)
 }
 
 /// These schedules of one organisation with what stands above them in a stretch of time, and as far as a look from it goes

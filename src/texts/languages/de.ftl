@@ -30,3 +30,5 @@ resolved = Alles funktioniert wieder.
 
 acknowledged = Bestätigt von { $by }.
 acknowledged-with-note = Bestätigt von { $by }: { $note }
+
+on-duty = Bereitschaft: { $schedule }

@@ -30,3 +30,5 @@ resolved = Everything works again.
 
 acknowledged = Acknowledged by { $by }.
 acknowledged-with-note = Acknowledged by { $by }: { $note }
+
+on-duty = On call: { $schedule }
