@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_feed_has_its_lines_in_order() {
-        let at = |ms| Timestamp::from_ms(1_795_564_800_000 + ms);
+        let at = |ms: i64| Timestamp::from_ms(1_795_564_800_000 + ms);
         let event = CalendarEvent {
             uid: "a-1@watchkeeper".into(),
             changed_at: at(0),
