@@ -152,6 +152,8 @@ struct StoredRouting {
     selection: Option<StoredServices>,
     #[serde(default)]
     quiet: Option<StoredQuietHours>,
+    #[serde(default)]
+    digest_above: Option<u32>,
 }
 
 fn to_stored(routing: &Routing) -> StoredRouting {
@@ -160,6 +162,7 @@ fn to_stored(routing: &Routing) -> StoredRouting {
         min_severity: routing.min_severity.to_string(),
         selection: routing.selection.as_ref().map(StoredServices::of),
         quiet: routing.quiet.as_ref().map(StoredQuietHours::of),
+        digest_above: routing.digest_above,
     }
 }
 
@@ -173,7 +176,13 @@ fn from_stored(stored: StoredRouting) -> Option<Routing> {
         Some(quiet) => Some(quiet.read()?),
         None => None,
     };
-    Some(Routing { events: events?, min_severity: stored.min_severity.parse().ok()?, selection, quiet })
+    Some(Routing {
+        events: events?,
+        min_severity: stored.min_severity.parse().ok()?,
+        selection,
+        quiet,
+        digest_above: stored.digest_above,
+    })
 }
 
 fn to_row(channel: &Channel) -> Result<ActiveModel, MainError> {

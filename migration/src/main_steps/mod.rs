@@ -26,8 +26,9 @@ mod m0023_former_services;
 mod m0024_notifications;
 mod m0025_sla_targets;
 mod m0026_escalation;
-mod m0027_contacts;
-mod m0028_oncall;
+mod m0027_held_messages;
+mod m0028_contacts;
+mod m0029_oncall;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -62,8 +63,9 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0024_notifications::Step),
         Box::new(m0025_sla_targets::Step),
         Box::new(m0026_escalation::Step),
-        Box::new(m0027_contacts::Step),
-        Box::new(m0028_oncall::Step),
+        Box::new(m0027_held_messages::Step),
+        Box::new(m0028_contacts::Step),
+        Box::new(m0029_oncall::Step),
     ]
 }
 

@@ -9,7 +9,8 @@ use crate::http::openapi::shape::{Shape, boolean, object, view};
 use crate::http::v1::channel_types;
 use crate::http::v1::notification_channels::test::ChannelTestView;
 use crate::http::v1::notification_channels::view::{
-    NotificationChannelView, applies_to, events, kind, min_severity, name, service_ids, settings, tag_ids,
+    NotificationChannelView, applies_to, digest_above, events, kind, min_severity, name, service_ids,
+    settings, tag_ids,
 };
 use crate::http::v1::quiet_hours::quiet_hours;
 
@@ -80,4 +81,5 @@ fn write() -> Shape {
         .may_have("tag_ids", tag_ids())
         .may_have("service_ids", service_ids())
         .may_have("quiet_hours", quiet_hours())
+        .may_have("digest_above", digest_above())
 }
