@@ -9,6 +9,7 @@ use sea_orm::{
     PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::contact::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::notification_delivery;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -128,11 +129,13 @@ pub async fn update(connection: &impl ConnectionTrait, contact: &Contact) -> Res
     Ok(())
 }
 
-/// Deletes a contact with its absences, what is left of its overrides, and its calendar.
+/// Deletes a contact with its absences, what is left of its overrides, its calendar, and the messages for it.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, contact: i64) -> Result<(), MainError> {
+    let of_contact = notification_delivery::Column::ContactId.eq(contact);
+    notification_delivery::Entity::delete_many().filter(of_contact).exec(connection).await?;
     Entity::delete_by_id(contact).exec(connection).await?;
     Ok(())
 }

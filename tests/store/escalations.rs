@@ -22,7 +22,12 @@ use crate::support::rows::{at, stored_organisation};
 async fn stored_policy(store: &Store, owner: &Organisation) -> EscalationPolicy {
     let channel = stored_channel(store, owner).await;
     let told = Routed { key: channel.key, id: channel.id };
-    let step = |after_seconds| Step { after_seconds, channels: vec![told] };
+    let step = |after_seconds| Step {
+        after_seconds,
+        channels: vec![told],
+        contacts: Vec::new(),
+        schedules: Vec::new(),
+    };
     let policy = EscalationPolicy {
         key: 0,
         id: Id::random(),

@@ -29,6 +29,7 @@ mod m0026_escalation;
 mod m0027_held_messages;
 mod m0028_contacts;
 mod m0029_oncall;
+mod m0030_messages_of_contacts;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -66,6 +67,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0027_held_messages::Step),
         Box::new(m0028_contacts::Step),
         Box::new(m0029_oncall::Step),
+        Box::new(m0030_messages_of_contacts::Step),
     ]
 }
 

@@ -232,6 +232,9 @@ pub enum FieldRule {
     /// A time between two moments that is longer.
     #[error("This time may be at most {0} days after {1}.")]
     DaysAfter(i64, &'static str),
+    /// A step of an escalation policy that tells nobody.
+    #[error("Name at least one channel, contact or on-call schedule.")]
+    StepNobody,
     /// Somebody who was not asked to cover.
     #[error("This contact was not asked.")]
     NotAsked,

@@ -91,5 +91,9 @@ impl Draft<'_> {
 
 fn read_email(field: &Field<'_>) -> Option<String> {
     let address = field.string()?.trim();
-    if is_address(address) { Some(address.to_owned()) } else { field.refuse(FieldRule::Email) }
+    if is_address(address) && address.is_ascii() {
+        Some(address.to_owned())
+    } else {
+        field.refuse(FieldRule::Email)
+    }
 }

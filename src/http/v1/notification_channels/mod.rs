@@ -26,6 +26,7 @@ use crate::http::v1::notification_channels::view::NotificationChannelView;
 use crate::http::v1::routed_services::Named;
 use crate::http::v1::state::AppState;
 use crate::model::notification::Channel;
+use crate::model::notification::delivery::Line;
 use crate::store::notifications::courier::bring_forward;
 use crate::store::notifications::holds::let_go;
 use crate::store::{contacts, escalation_policies, notification_channels, organisations};
@@ -78,7 +79,7 @@ pub(super) async fn update_notification_channel(call: Call<AppState>) -> Result<
     if (&changed.routing.quiet, changed.routing.digest_above)
         != (&stored.routing.quiet, stored.routing.digest_above)
     {
-        let_go(&*write, changed.key, None, draft.now).await?;
+        let_go(&*write, (changed.key, Line::Own(None)), None, draft.now).await?;
     }
     // What waits for a later try may arrive by the changed settings.
     bring_forward(&*write, changed.key, draft.now).await?;

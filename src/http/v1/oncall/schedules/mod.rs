@@ -26,6 +26,7 @@ use crate::http::v1::oncall::schedules::draft::Draft;
 use crate::http::v1::oncall::schedules::view::ScheduleView;
 use crate::http::v1::state::AppState;
 use crate::model::oncall::schedule::{SCHEDULES_MAX, Schedule};
+use crate::store::escalation_policies;
 use crate::store::oncall::schedules;
 
 pub(in crate::http::v1) async fn list_oncall_schedules(call: Call<AppState>) -> Result<Reply, ApiError> {
@@ -81,6 +82,12 @@ pub(in crate::http::v1) async fn delete_oncall_schedule(call: Call<AppState>) ->
     let Call { state, caller, effect, .. } = call;
     let write = begin_locked(&state, &caller, effect).await?;
     let schedule = in_path::find_for_update(&write, &caller, id, schedules::find).await?;
+    let owner = caller.organisation.key;
+    let users = escalation_policies::names_of_schedule(&*write, owner, schedule.key).await?;
+    if !users.is_empty() {
+        let rule = FieldRule::ScheduleInUse(users.join(", "));
+        return Err(ApiError::Fields(FieldErrors::of("oncall_schedule", rule)));
+    }
     schedules::delete(&*write, schedule.key).await?;
     write.commit(Reply::deleted(id)).await
 }
