@@ -26,6 +26,7 @@ mod effective_status;
 mod empty_lists;
 mod engine_view;
 mod errors;
+mod escalation_people;
 mod escalation_policies;
 mod events;
 mod foreign_ids;
