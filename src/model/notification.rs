@@ -5,11 +5,13 @@
 //! - `digest`: one message instead of many
 //! - `message`: what is told, the same for every kind of channel
 //! - `delivery`: one message for one channel, its tries, and when the next one is
+//! - `line`: which messages of a channel go one after the other
 //! - `quiet`: hours in which only what is bad is told
 
 pub mod delivery;
 pub mod digest;
 pub mod event;
+pub mod line;
 pub mod message;
 pub mod quiet;
 pub mod routing;
@@ -22,7 +24,7 @@ pub use event::Event;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::notification::delivery::Line;
+use crate::model::notification::line::Line;
 use crate::model::notification::routing::Routing;
 use crate::model::secret::SecretPlace;
 use crate::model::word::words;

@@ -10,7 +10,8 @@ use watchkeeper_entities::{incident, notification_try};
 
 use crate::clock::Timestamp;
 use crate::model::notification::Event;
-use crate::model::notification::delivery::{Delivery, DeliveryStatus, Line, Try, TryOutcome};
+use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
+use crate::model::notification::line::Line;
 use crate::store::bounded::Bounded;
 use crate::store::notifications::holds::due_from;
 use crate::store::notifications::lines::in_line;

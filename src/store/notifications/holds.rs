@@ -8,8 +8,8 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelec
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
-use crate::model::notification::delivery::Line;
 use crate::model::notification::digest::{HeldBy, Hold, WINDOW_MS};
+use crate::model::notification::line::Line;
 use crate::model::notification::message::Message;
 use crate::model::notification::{Channel, Event};
 use crate::store::MainError;

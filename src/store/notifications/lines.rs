@@ -3,7 +3,7 @@
 use sea_orm::{ColumnTrait, Condition};
 use watchkeeper_entities::notification_delivery::Column;
 
-use crate::model::notification::delivery::Line;
+use crate::model::notification::line::Line;
 
 /// The messages of a channel that stand in a line.
 pub(super) fn in_line(line: Line) -> Condition {

@@ -26,7 +26,7 @@ use crate::http::v1::notification_channels::view::NotificationChannelView;
 use crate::http::v1::routed_services::Named;
 use crate::http::v1::state::AppState;
 use crate::model::notification::Channel;
-use crate::model::notification::delivery::Line;
+use crate::model::notification::line::Line;
 use crate::store::notifications::courier::bring_forward;
 use crate::store::notifications::holds::let_go;
 use crate::store::{contacts, escalation_policies, notification_channels, organisations};
