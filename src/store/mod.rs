@@ -34,6 +34,7 @@ pub mod installation;
 pub mod linked;
 pub mod maintenances;
 mod named;
+pub mod notices;
 pub mod notification_channels;
 pub mod notifications;
 pub mod oncall;
