@@ -4,12 +4,14 @@
 //! - `services`: certificates near their end, heartbeats that were missed
 //! - `locations`: locations without network, or that are not heard
 //! - `monitor`: what this process cannot do
+//! - `duty`: gaps in on-call schedules
 //! - `patience`: how long something has to be so before it counts
 //! - `phrase`: what is said, in the language of an organisation
 //!
 //! Nothing is remembered that is not stored, but for how long something has been so. Of several nodes the one that leads looks
 //! at what is the same for all; each looks at itself. A notice begins and ends under the lock of its organisation.
 
+mod duty;
 mod locations;
 mod monitor;
 mod patience;
@@ -21,7 +23,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 pub use monitor::Signs;
 
@@ -34,6 +36,8 @@ use crate::store::{MainError, StoreError, notices, organisations};
 
 /// The time between two comparisons.
 const EVERY: Duration = Duration::from_secs(5);
+/// The time between two looks at what is to come.
+const LOOK_AHEAD: Duration = Duration::from_secs(15);
 
 /// The parts that notices need.
 #[derive(Clone)]
@@ -57,9 +61,14 @@ impl fmt::Debug for Notices {
 /// Compares until the future is dropped.
 pub async fn run(parts: Notices) {
     let mut patience = Patience::new(parts.patience);
+    let mut last_look: Option<Instant> = None;
     let mut is_failing = false;
     loop {
-        match parts.compare(&mut patience).await {
+        let looks_ahead = last_look.is_none_or(|last| last.elapsed() >= LOOK_AHEAD);
+        if looks_ahead {
+            last_look = Some(Instant::now());
+        }
+        match parts.compare(&mut patience, looks_ahead).await {
             Ok(()) => is_failing = false,
             Err(error) => {
                 if !std::mem::replace(&mut is_failing, true) {
@@ -72,12 +81,15 @@ pub async fn run(parts: Notices) {
 }
 
 impl Notices {
-    /// Compares everything once.
-    async fn compare(&self, patience: &mut Patience) -> Result<(), StoreError> {
+    /// Compares everything once; what is still to come only now and then.
+    async fn compare(&self, patience: &mut Patience, looks_ahead: bool) -> Result<(), StoreError> {
         monitor::compare(self, patience).await?;
         if self.announcer.ownership.leads() {
             services::compare(self).await?;
             locations::compare(self, patience).await?;
+            if looks_ahead {
+                duty::compare(self).await?;
+            }
             self.forget().await?;
         }
         Ok(())

@@ -89,7 +89,7 @@ fn render(contact: &Contact, kept: &[Kept], shown: TimeRange) -> String {
             uid: format!("{}-{}-{}@watchkeeper", schedule.id, contact.id, seconds(shift.range.from)),
             changed_at: schedule.updated_at,
             range: shift.range,
-            summary: Text::on_duty(&schedule.name).written_in(&contact.language),
+            summary: Text::about("on-duty", &schedule.name).written_in(&contact.language),
         }));
     }
     events.sort_by_key(|event| event.range);

@@ -31,7 +31,7 @@ resolved = Alles funktioniert wieder.
 acknowledged = Bestätigt von { $by }.
 acknowledged-with-note = Bestätigt von { $by }: { $note }
 
-on-duty = Bereitschaft: { $schedule }
+on-duty = Bereitschaft: { $subject }
 
 certificate-expiring = Das Zertifikat von { $service } läuft bald ab
 certificate-ended = Das Zertifikat von { $service } ist abgelaufen
@@ -59,3 +59,8 @@ monitor-clock = { $subject } traut seiner Uhr nicht
 monitor-clock-text = Die Uhr ist gesprungen oder ging beim Start falsch. Bis ihr wieder zu trauen ist, wird nichts wegen seines Alters gelöscht oder aufgegeben.
 monitor-well = Vorbei: { $subject }
 monitor-well-text = Es ist wieder, wie es sein soll.
+
+oncall-gap = Niemand hat Bereitschaft für { $subject }
+oncall-gap-text = { $note }
+oncall-covered = { $subject } hat wieder jemanden in Bereitschaft
+oncall-covered-text = In den nächsten sieben Tagen fehlt niemand.

@@ -31,7 +31,7 @@ resolved = Everything works again.
 acknowledged = Acknowledged by { $by }.
 acknowledged-with-note = Acknowledged by { $by }: { $note }
 
-on-duty = On call: { $schedule }
+on-duty = On call: { $subject }
 
 certificate-expiring = The certificate of { $service } ends soon
 certificate-ended = The certificate of { $service } has ended
@@ -59,3 +59,8 @@ monitor-clock = { $subject } does not trust its clock
 monitor-clock-text = The wall clock has jumped, or began with a wrong time. Until it is trusted again nothing is deleted or given up by its age.
 monitor-well = Over: { $subject }
 monitor-well-text = It is as it should be again.
+
+oncall-gap = Nobody is on duty for { $subject }
+oncall-gap-text = { $note }
+oncall-covered = { $subject } has somebody on duty again
+oncall-covered-text = There is no gap in the next seven days.
