@@ -95,6 +95,13 @@ impl<'a> Text<'a> {
         Self { subject: Some(Subject { variable: "by", name: by }), note, ..Self::new(name) }
     }
 
+    /// Returns the text in a language, in English where there is no file for it.
+    #[must_use]
+    pub fn written_in(&self, locale: &str) -> String {
+        let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
+        self.in_language(locale).unwrap_or_else(english)
+    }
+
     /// Returns the text in the languages of the organisation: always in its default language, in the others where there is
     /// a file for them.
     #[must_use]
@@ -110,8 +117,7 @@ impl<'a> Text<'a> {
     /// Returns the text in the default language of the organisation.
     #[must_use]
     pub fn in_default(&self, organisation: &Organisation) -> String {
-        let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
-        self.in_language(&organisation.default_locale).unwrap_or_else(english)
+        self.written_in(&organisation.default_locale)
     }
 
     /// The text in this language or a more general form of it; `None` when there is no such file.

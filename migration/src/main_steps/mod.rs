@@ -28,6 +28,9 @@ mod m0025_sla_targets;
 mod m0026_escalation;
 mod m0027_held_messages;
 mod m0028_notices;
+mod m0029_contacts;
+mod m0030_oncall;
+mod m0031_messages_of_contacts;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -64,6 +67,9 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0026_escalation::Step),
         Box::new(m0027_held_messages::Step),
         Box::new(m0028_notices::Step),
+        Box::new(m0029_contacts::Step),
+        Box::new(m0030_oncall::Step),
+        Box::new(m0031_messages_of_contacts::Step),
     ]
 }
 

@@ -11,8 +11,10 @@ use watchkeeper_entities::{incident, notification_try};
 use crate::clock::Timestamp;
 use crate::model::notification::Event;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
+use crate::model::notification::line::Line;
 use crate::store::bounded::Bounded;
 use crate::store::notifications::holds::due_from;
+use crate::store::notifications::lines::in_line;
 use crate::store::notifications::{from_row, to_try_row};
 use crate::store::{Database, MainError};
 
@@ -84,6 +86,8 @@ pub struct Ended {
     pub channel: i64,
     /// The id of what it is about.
     pub subject: String,
+    /// The line that it stood in.
+    pub line: Line,
     /// True if it is a digest: everything that was written after it waits for it.
     pub is_digest: bool,
     /// The try.
@@ -139,6 +143,7 @@ async fn release_after(connection: &impl ConnectionTrait, ended: &Ended) -> Resu
         .select_only()
         .column(Column::Id)
         .filter(Column::ChannelId.eq(ended.channel))
+        .filter(in_line(ended.line))
         .filter(Column::EndedAt.is_null())
         .filter(
             Condition::any()

@@ -31,6 +31,8 @@ resolved = Alles funktioniert wieder.
 acknowledged = Bestätigt von { $by }.
 acknowledged-with-note = Bestätigt von { $by }: { $note }
 
+on-duty = Bereitschaft: { $subject }
+
 certificate-expiring = Das Zertifikat von { $service } läuft bald ab
 certificate-ended = Das Zertifikat von { $service } ist abgelaufen
 certificate-expiring-text = { $note }
@@ -66,3 +68,8 @@ budget-burns-text = { $hours ->
 }
 budget-lasts = Vorbei: { $subject }
 budget-lasts-text = Es wird nicht mehr zu schnell verbraucht.
+
+oncall-gap = Niemand hat Bereitschaft für { $subject }
+oncall-gap-text = { $note }
+oncall-covered = { $subject } hat wieder jemanden in Bereitschaft
+oncall-covered-text = In den nächsten sieben Tagen fehlt niemand.

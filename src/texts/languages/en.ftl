@@ -31,6 +31,8 @@ resolved = Everything works again.
 acknowledged = Acknowledged by { $by }.
 acknowledged-with-note = Acknowledged by { $by }: { $note }
 
+on-duty = On call: { $subject }
+
 certificate-expiring = The certificate of { $service } ends soon
 certificate-ended = The certificate of { $service } has ended
 certificate-expiring-text = { $note }
@@ -66,3 +68,8 @@ budget-burns-text = { $hours ->
 }
 budget-lasts = Over: { $subject }
 budget-lasts-text = It is not used up too fast any more.
+
+oncall-gap = Nobody is on duty for { $subject }
+oncall-gap-text = { $note }
+oncall-covered = { $subject } has somebody on duty again
+oncall-covered-text = There is no gap in the next seven days.
