@@ -13,6 +13,7 @@ mod assets;
 mod auth;
 mod automatic_incidents;
 mod blocked_database;
+mod channel_kinds;
 mod check_types;
 mod checks;
 mod clients;
