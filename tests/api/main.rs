@@ -49,6 +49,7 @@ mod incident_random;
 mod incident_timeline;
 mod incidents;
 mod kept_reads;
+mod mails;
 mod main_away;
 mod maintenance_access;
 mod maintenance_effects;

@@ -15,7 +15,7 @@ use watchkeeper::egress::outbound::{Outbound, OutboundParts};
 use watchkeeper::egress::{Egress, EgressPolicy};
 use watchkeeper::model::notification::ChannelKind;
 use watchkeeper::model::notification::delivery::TryOutcome;
-use watchkeeper::model::notification::delivery::TryOutcome::{Failed, Refused};
+use watchkeeper::model::notification::delivery::TryOutcome::{Delivered, Failed, Refused};
 use watchkeeper::model::notification::message::{Message, Sender};
 use watchkeeper::notify::carrier::{Carried, Carrier};
 use watchkeeper::notify::kinds::{Envelope, OpenSettings, definition};
@@ -117,7 +117,8 @@ async fn a_mail_arrives_in_clear_where_somebody_wants_it_so() {
 /// How a server speaks, what is set, what comes of it, and the words.
 #[rstest]
 #[case::unknown("starttls", json!({"to": ["unknown@example.org"]}), Refused, Some(550), "No such user")]
-#[case::one_is_unknown("starttls", json!({"to": ["a@example.org", "unknown@example.org"]}), Refused, Some(550), "No such user")]
+#[case::one_is_known("starttls", json!({"to": ["a@example.org", "unknown@example.org"]}), Delivered, Some(250), "Not to unknown@example.org: permanent error (550): 5.1.1 No such user; Taken")]
+#[case::one_is_greylisted("starttls", json!({"to": ["unknown@example.org", "grey@example.org"]}), Failed, Some(451), "Greylisted")]
 #[case::greylisted("starttls", json!({"to": ["grey@example.org"]}), Failed, Some(451), "Greylisted")]
 #[case::wrong_password("starttls", json!({"password": "wrong-one"}), Refused, Some(535), "Authentication credentials invalid")]
 #[case::wrong_password("tls", json!({"encryption": "tls", "password": "wrong-one"}), Refused, Some(535), "Authentication credentials invalid")]
