@@ -14,6 +14,7 @@ mod auth;
 mod automatic_incidents;
 mod blocked_database;
 mod channel_kinds;
+mod channel_secrets;
 mod check_types;
 mod checks;
 mod clients;

@@ -28,8 +28,10 @@ pub(crate) enum Conduct {
     Drip,
     /// It answers with 100 MB.
     Flood,
-    /// It says what it was sent, headers and all.
+    /// It refuses for good, and says what it was sent, headers and all.
     Echo,
+    /// It fails, and says the same.
+    EchoLater,
 }
 
 /// A request that arrived.
@@ -47,6 +49,11 @@ impl Received {
     /// Method and path, as `POST /hook`.
     pub(crate) fn line(&self) -> &str {
         self.head.split(" HTTP/").next().unwrap_or_default()
+    }
+
+    /// All of it, as it came.
+    pub(crate) fn whole(&self) -> String {
+        format!("{}{}", self.head, self.body)
     }
 
     /// The value of a header; its name in lower case.
@@ -158,7 +165,8 @@ fn serve(stream: TcpStream, state: &State) -> Option<()> {
                 let (status, body) = judge(&received);
                 say(&mut writer, status, "", &body)?;
             }
-            Conduct::Echo => say(&mut writer, 400, "", &format!("{}{}", received.head, received.body))?,
+            Conduct::Echo => say(&mut writer, 400, "", &received.whole())?,
+            Conduct::EchoLater => say(&mut writer, 500, "", &received.whole())?,
             Conduct::Close => return None,
             Conduct::Hang => pause(state, Duration::from_secs(30)),
             Conduct::Drip => {
