@@ -1,9 +1,11 @@
 //! What the courier asks of the outbox and writes into it, for every organisation at once; nothing that answers a client may use it.
 
+use std::collections::BTreeMap;
+
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter, QueryOrder,
-    QuerySelect, Statement,
+    QuerySelect, QueryTrait as _, Statement,
 };
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 use watchkeeper_entities::{incident, notification_try};
@@ -99,48 +101,74 @@ pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[Ended]) -> 
         let tries = some.iter().map(|ended| to_try_row(ended.delivery, &ended.attempt));
         notification_try::Entity::insert_many(tries).exec_without_returning(connection).await?;
     }
-    for ended in ended {
-        store_end(connection, ended).await?;
+    for some in alike(ended) {
+        for some in some.chunks(CHUNK) {
+            store_ends(connection, some).await?;
+            release_after(connection, some).await?;
+        }
     }
     Ok(())
 }
 
-async fn store_end(connection: &impl ConnectionTrait, ended: &Ended) -> Result<(), MainError> {
-    let status = match (ended.attempt.outcome, ended.next_at) {
-        (TryOutcome::Delivered, _) => DeliveryStatus::Delivered,
-        (_, Some(_)) => DeliveryStatus::Waiting,
-        (_, None) => DeliveryStatus::Dead,
-    };
-    let is_over = status != DeliveryStatus::Waiting;
-    let due_at = ended.next_at.map(Timestamp::ms).filter(|_| !is_over);
-    Entity::update_many()
-        .col_expr(Column::Status, Expr::value(status.as_str()))
-        .col_expr(Column::Tries, Expr::value(i32::try_from(ended.attempt.number).unwrap_or(i32::MAX)))
-        .col_expr(Column::DueAt, Expr::value(due_at))
-        .col_expr(Column::EndedAt, Expr::value(is_over.then(|| ended.at.ms())))
-        .filter(Column::Id.eq(ended.delivery))
-        .exec(connection)
-        .await?;
-    if is_over { release_after(connection, ended).await } else { Ok(()) }
+/// Tries by what they mean: what is the same for many messages is one statement.
+fn alike(ended: &[Ended]) -> Vec<Vec<&Ended>> {
+    let mut groups: BTreeMap<_, Vec<&Ended>> = BTreeMap::new();
+    for ended in ended {
+        let meaning = (ended.status().as_str(), ended.attempt.number, ended.due_at(), ended.at);
+        groups.entry(meaning).or_default().push(ended);
+    }
+    groups.into_values().collect()
 }
 
-/// Makes the next message due that waits behind one that is over.
-async fn release_after(connection: &impl ConnectionTrait, ended: &Ended) -> Result<(), MainError> {
-    let next: Option<i64> = Entity::find()
-        .select_only()
-        .column(Column::Id)
-        .filter(Column::ChannelId.eq(ended.channel))
-        .filter(Column::Subject.eq(ended.subject.as_str()))
-        .filter(Column::Status.eq(DeliveryStatus::Waiting.as_str()))
-        .order_by_asc(Column::Id)
-        .limit(1)
-        .into_tuple()
-        .one(connection)
-        .await?;
-    let Some(next) = next else { return Ok(()) };
+impl Ended {
+    fn status(&self) -> DeliveryStatus {
+        match (self.attempt.outcome, self.next_at) {
+            (TryOutcome::Delivered, _) => DeliveryStatus::Delivered,
+            (_, Some(_)) => DeliveryStatus::Waiting,
+            (_, None) => DeliveryStatus::Dead,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.status() != DeliveryStatus::Waiting
+    }
+
+    fn due_at(&self) -> Option<i64> {
+        self.next_at.map(Timestamp::ms).filter(|_| !self.is_over())
+    }
+}
+
+/// Stores the ends of messages that end alike.
+async fn store_ends(connection: &impl ConnectionTrait, alike: &[&Ended]) -> Result<(), MainError> {
+    let Some(one) = alike.first() else { return Ok(()) };
     Entity::update_many()
-        .col_expr(Column::DueAt, Expr::value(ended.at.ms()))
-        .filter(Column::Id.eq(next))
+        .col_expr(Column::Status, Expr::value(one.status().as_str()))
+        .col_expr(Column::Tries, Expr::value(i32::try_from(one.attempt.number).unwrap_or(i32::MAX)))
+        .col_expr(Column::DueAt, Expr::value(one.due_at()))
+        .col_expr(Column::EndedAt, Expr::value(one.is_over().then(|| one.at.ms())))
+        .filter(Column::Id.is_in(alike.iter().map(|ended| ended.delivery)))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// Makes the next messages due that wait behind those that are over, of the same channels about the same subjects: the first that
+/// waits of each.
+async fn release_after(connection: &impl ConnectionTrait, alike: &[&Ended]) -> Result<(), MainError> {
+    let over = || alike.iter().filter(|ended| ended.is_over());
+    let Some(one) = over().next() else { return Ok(()) };
+    let next = Entity::find()
+        .select_only()
+        .column_as(Column::Id.min(), "next")
+        .filter(Column::Subject.is_in(over().map(|ended| ended.subject.as_str())))
+        .filter(Column::ChannelId.is_in(over().map(|ended| ended.channel)))
+        .filter(Column::EndedAt.is_null())
+        .group_by(Column::ChannelId)
+        .group_by(Column::Subject)
+        .into_query();
+    Entity::update_many()
+        .col_expr(Column::DueAt, Expr::value(one.at.ms()))
+        .filter(Column::Id.in_subquery(next))
         .filter(Column::DueAt.is_null())
         .exec(connection)
         .await?;
