@@ -1,0 +1,63 @@
+//! The status pages that show an incident or a maintenance (contract 4.10.2): those that were chosen, or else every page with a
+//! visible component of a service that it names. A component below a hidden group is hidden.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait as _};
+use watchkeeper_entities::component::{Column, Entity};
+
+use crate::model::service::ServiceKey;
+use crate::store::MainError;
+
+/// A component, as far as it decides what is visible.
+struct Part {
+    page: i64,
+    parent: Option<i64>,
+    service: Option<ServiceKey>,
+    is_visible: bool,
+}
+
+/// The keys of the pages, ascending, for which these pages were chosen and these services are named.
+pub(super) async fn that_show(
+    connection: &impl ConnectionTrait,
+    chosen: &[i64],
+    services: &[ServiceKey],
+) -> Result<Vec<i64>, MainError> {
+    let shown: BTreeSet<i64> = if chosen.is_empty() && !services.is_empty() {
+        let named: HashSet<ServiceKey> = services.iter().copied().collect();
+        let parts = parts(connection, services).await?;
+        let names_one = |part: &Part| part.service.is_some_and(|service| named.contains(&service));
+        let visible = parts.values().filter(|part| names_one(part) && is_visible(part, &parts));
+        visible.map(|part| part.page).collect()
+    } else {
+        chosen.iter().copied().collect()
+    };
+    Ok(shown.into_iter().collect())
+}
+
+/// Every component of the pages that have one of these services, by its key.
+async fn parts(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<HashMap<i64, Part>, MainError> {
+    let with_one = Entity::find()
+        .select_only()
+        .column(Column::StatuspageId)
+        .filter(Column::ServiceId.is_in(services.iter().copied()))
+        .into_query();
+    let rows: Vec<(i64, i64, Option<i64>, Option<i64>, bool)> = Entity::find()
+        .select_only()
+        .columns([Column::Id, Column::StatuspageId, Column::ParentId, Column::ServiceId, Column::IsVisible])
+        .filter(Column::StatuspageId.in_subquery(with_one))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let part = |(key, page, parent, service, is_visible)| (key, Part { page, parent, service, is_visible });
+    Ok(rows.into_iter().map(part).collect())
+}
+
+fn is_visible(part: &Part, parts: &HashMap<i64, Part>) -> bool {
+    let above = |part: &&Part| part.parent.and_then(|parent| parts.get(&parent));
+    // Groups are nested; should they ever form a circle, it has an end all the same.
+    std::iter::successors(Some(part), above).take(parts.len()).all(|part| part.is_visible)
+}
