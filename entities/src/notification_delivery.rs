@@ -34,8 +34,14 @@ pub struct Model {
     pub expires_at: i64,
     /// Time of the next try; null when there is none, or an earlier message about the same subject waits.
     pub due_at: Option<i64>,
-    /// Time at which it was delivered or given up.
+    /// Time at which it was delivered, given up or gathered.
     pub ended_at: Option<i64>,
+    /// Time before which it is not sent; null: nothing holds it.
+    pub held_until: Option<i64>,
+    /// Why it is held.
+    pub held_by: Option<String>,
+    /// The id of the digest that tells it.
+    pub digest_id: Option<String>,
 }
 
 /// No relation is followed by the entities; `store` says what it joins.

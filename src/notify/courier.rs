@@ -79,7 +79,7 @@ impl Courier {
     async fn tidy(&self) -> Result<(), MainError> {
         let now = self.guard.now();
         let main = &self.databases.main;
-        let waiting = backlog(main.reader()).await?;
+        let waiting = backlog(main.reader(), now).await?;
         let seconds = waiting.oldest.map_or(0, |oldest| now.ms_since(oldest) / 1_000);
         self.counters.waiting.store(waiting.waiting, Ordering::Relaxed);
         self.counters.oldest_seconds.store(u64::try_from(seconds).unwrap_or_default(), Ordering::Relaxed);

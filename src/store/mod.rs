@@ -41,6 +41,7 @@ mod pool;
 mod postgres_transaction;
 pub mod probe_locations;
 pub mod promotion;
+mod quiet_hours;
 pub mod reach;
 mod scoped;
 pub mod selected;

@@ -15,6 +15,7 @@ use crate::id::Id;
 use crate::model::notification::Channel;
 use crate::model::notification::routing::Routing;
 use crate::model::sight::Sight;
+use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredServices;
 use crate::store::{MainError, PageWindow};
 
@@ -149,6 +150,10 @@ struct StoredRouting {
     events: Vec<String>,
     min_severity: String,
     selection: Option<StoredServices>,
+    #[serde(default)]
+    quiet: Option<StoredQuietHours>,
+    #[serde(default)]
+    digest_above: Option<u32>,
 }
 
 fn to_stored(routing: &Routing) -> StoredRouting {
@@ -156,6 +161,8 @@ fn to_stored(routing: &Routing) -> StoredRouting {
         events: routing.events.iter().map(ToString::to_string).collect(),
         min_severity: routing.min_severity.to_string(),
         selection: routing.selection.as_ref().map(StoredServices::of),
+        quiet: routing.quiet.as_ref().map(StoredQuietHours::of),
+        digest_above: routing.digest_above,
     }
 }
 
@@ -165,7 +172,17 @@ fn from_stored(stored: StoredRouting) -> Option<Routing> {
         Some(chosen) => Some(chosen.read()?),
         None => None,
     };
-    Some(Routing { events: events?, min_severity: stored.min_severity.parse().ok()?, selection })
+    let quiet = match stored.quiet {
+        Some(quiet) => Some(quiet.read()?),
+        None => None,
+    };
+    Some(Routing {
+        events: events?,
+        min_severity: stored.min_severity.parse().ok()?,
+        selection,
+        quiet,
+        digest_above: stored.digest_above,
+    })
 }
 
 fn to_row(channel: &Channel) -> Result<ActiveModel, MainError> {

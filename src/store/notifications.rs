@@ -2,12 +2,16 @@
 //!
 //! - `outbox`: what is written when something happens
 //! - `courier`: what is due, and what came of it; whoever asks here is no client
+//! - `holds`: what waits for the end of quiet hours, or for a digest
+//! - `digests`: one message instead of many
 //! - `list`: what clients see of it
 //!
 //! Of the messages of one channel about one subject only the first that waits is due; the next one is when that has ended. So
 //! they arrive in their order, and those behind cost nothing meanwhile.
 
 pub mod courier;
+pub mod digests;
+pub mod holds;
 pub mod list;
 pub mod outbox;
 
@@ -17,6 +21,7 @@ use watchkeeper_entities::notification_try;
 
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try};
+use crate::model::notification::digest::Hold;
 use crate::store::MainError;
 
 fn to_row(delivery: &Delivery) -> Result<ActiveModel, MainError> {
@@ -35,11 +40,15 @@ fn to_row(delivery: &Delivery) -> Result<ActiveModel, MainError> {
         expires_at: Set(delivery.expires_at.ms()),
         due_at: Set(delivery.due_at.map(Timestamp::ms)),
         ended_at: Set(delivery.ended_at.map(Timestamp::ms)),
+        held_until: Set(delivery.hold.map(|hold| hold.until.ms())),
+        held_by: Set(delivery.hold.map(|hold| hold.by.to_string())),
+        digest_id: Set(delivery.digest.map(|digest| digest.to_string())),
     })
 }
 
 fn from_row(row: &Model) -> Result<Delivery, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("notification_delivery", &row.id, &problem);
+    let digest = row.digest_id.as_deref().map(str::parse).transpose();
     Ok(Delivery {
         key: row.id,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
@@ -52,7 +61,16 @@ fn from_row(row: &Model) -> Result<Delivery, MainError> {
         expires_at: Timestamp::from_ms(row.expires_at),
         due_at: row.due_at.map(Timestamp::from_ms),
         ended_at: row.ended_at.map(Timestamp::from_ms),
+        hold: hold_of(row).ok_or_else(|| corrupt("unknown reason to wait"))?,
+        digest: digest.map_err(|_| corrupt("the id of its digest has not the form of one"))?,
     })
+}
+
+/// What holds a message; `None` when the reason cannot be read.
+fn hold_of(row: &Model) -> Option<Option<Hold>> {
+    let Some(until) = row.held_until else { return Some(None) };
+    let by = row.held_by.as_deref()?.parse().ok()?;
+    Some(Some(Hold { until: Timestamp::from_ms(until), by }))
 }
 
 fn to_try_row(delivery: i64, attempt: &Try) -> notification_try::ActiveModel {

@@ -18,6 +18,7 @@ mod feed;
 mod figures;
 mod flapping;
 mod heartbeats;
+mod held_messages;
 mod holds;
 mod idempotency_keys;
 mod import;

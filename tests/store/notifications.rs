@@ -23,7 +23,12 @@ use crate::support::backend::Store;
 use crate::support::rows::{at, stored_organisation};
 
 pub(crate) async fn stored_channel(store: &Store, owner: &Organisation) -> Channel {
-    let routing = Routing { events: Event::CHOICE.to_vec(), ..Routing::default() };
+    routed_channel(store, owner, Routing::default()).await
+}
+
+/// A channel that is told everything, within these bounds.
+pub(crate) async fn routed_channel(store: &Store, owner: &Organisation, routing: Routing) -> Channel {
+    let routing = Routing { events: Event::CHOICE.to_vec(), ..routing };
     let channel = Channel {
         key: 0,
         id: Id::random(),
@@ -43,7 +48,7 @@ pub(crate) async fn stored_channel(store: &Store, owner: &Organisation) -> Chann
 }
 
 /// An incident with this many messages for each channel, the first of which says that it has opened.
-async fn told(store: &Store, owner: &Organisation, messages: i64) -> WholeIncident {
+pub(crate) async fn told(store: &Store, owner: &Organisation, messages: i64) -> WholeIncident {
     let transaction = store.main.begin().await.unwrap();
     let mut before = made(owner, &[]);
     incidents::insert(&transaction, &mut before).await.unwrap();
@@ -61,11 +66,11 @@ async fn told(store: &Store, owner: &Organisation, messages: i64) -> WholeIncide
     before
 }
 
-async fn waiting(store: &Store, now: Timestamp) -> Vec<Delivery> {
+pub(crate) async fn waiting(store: &Store, now: Timestamp) -> Vec<Delivery> {
     due(store.main.reader(), now, &[], 100).await.unwrap()
 }
 
-async fn end(store: &Store, delivery: &Delivery, outcome: TryOutcome, next_at: Option<Timestamp>) {
+pub(crate) async fn end(store: &Store, delivery: &Delivery, outcome: TryOutcome, next_at: Option<Timestamp>) {
     let attempt = Try {
         number: delivery.tries + 1,
         at: at(200),
@@ -78,6 +83,7 @@ async fn end(store: &Store, delivery: &Delivery, outcome: TryOutcome, next_at: O
         delivery: delivery.key,
         channel: delivery.channel,
         subject: delivery.message.subject_id().to_owned(),
+        is_digest: delivery.message.event == Event::Digest,
         attempt,
         next_at,
         at: at(300),
@@ -113,7 +119,7 @@ async fn of_a_subject_one_message_is_due(#[values(Backend::Sqlite, Backend::Post
     assert_eq!(of_one.len(), 1);
     assert_eq!(of_one[0].message.event, Event::IncidentUpdated);
     assert!(subjects(&next).iter().all(|subject| *subject == incident.incident.id.as_str()));
-    assert_eq!(backlog(store.main.reader()).await.unwrap().waiting, 5);
+    assert_eq!(backlog(store.main.reader(), at(1_000)).await.unwrap().waiting, 5);
 }
 
 #[rstest]

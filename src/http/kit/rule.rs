@@ -261,6 +261,9 @@ pub enum FieldRule {
     /// Days of a period of the calendar.
     #[error("Only a rolling period has a number of days.")]
     RollingDays,
+    /// Digests for a kind of channel that takes none.
+    #[error("Channels of this kind take each message by itself.")]
+    NoDigests,
     /// Not a name of the IANA database.
     #[error("Unknown time zone. Use a name of the IANA database, such as Europe/Berlin.")]
     TimeZone,

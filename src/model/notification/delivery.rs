@@ -2,6 +2,7 @@
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::notification::digest::Hold;
 use crate::model::notification::message::Message;
 use crate::model::word::words;
 
@@ -23,6 +24,8 @@ words! {
         Delivered,
         /// It was given up: after a day, or because the other side refuses it for good.
         Dead,
+        /// A digest tells it.
+        Gathered,
     }
 }
 
@@ -61,8 +64,12 @@ pub struct Delivery {
     pub expires_at: Timestamp,
     /// The time of the next try; `None` when there is none, or an earlier message about the same subject waits.
     pub due_at: Option<Timestamp>,
-    /// The time at which it was delivered or given up.
+    /// The time at which it was delivered, given up or gathered.
     pub ended_at: Option<Timestamp>,
+    /// A time before which it is not sent; `None` when nothing holds it.
+    pub hold: Option<Hold>,
+    /// The id of the digest that tells it.
+    pub digest: Option<Id>,
 }
 
 /// One try.

@@ -23,6 +23,9 @@ words! {
         /// It is over.
         #[strum(serialize = "incident.resolved")]
         IncidentResolved,
+        /// Much has happened at once: one message instead of many.
+        #[strum(serialize = "digest")]
+        Digest,
         /// Somebody wants to see whether the channel works.
         #[strum(serialize = "channel.test")]
         ChannelTest,
@@ -55,7 +58,7 @@ mod tests {
 
     #[test]
     fn whatever_happens_by_itself_can_be_chosen() {
-        let by_name = [Event::ChannelTest, Event::IncidentEscalated];
+        let by_name = [Event::ChannelTest, Event::Digest, Event::IncidentEscalated];
         let chosen = Event::ALL.into_iter().filter(|event| !by_name.contains(event));
         assert!(chosen.eq(Event::CHOICE));
         assert_eq!(Event::CHOICE_WORDS[0], "incident.opened");

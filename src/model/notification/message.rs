@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::incident::{Impact, IncidentStatus, Severity, WholeIncident};
+use crate::model::notification::digest::DigestFacts;
 use crate::model::notification::event::Event;
 use crate::model::word::spelled;
 
@@ -35,6 +36,8 @@ pub enum Subject {
     Incident(IncidentFacts),
     /// Something that is no incident: a certificate near its end, trouble of the monitor itself.
     Notice(NoticeFacts),
+    /// Messages that were not told one by one.
+    Digest(DigestFacts),
 }
 
 /// A notice, in words for people.
@@ -141,7 +144,7 @@ impl Message {
     pub const fn incident(&self) -> Option<&IncidentFacts> {
         match &self.subject {
             Subject::Incident(facts) => Some(facts),
-            Subject::Test | Subject::Notice(_) => None,
+            Subject::Test | Subject::Notice(_) | Subject::Digest(_) => None,
         }
     }
 
@@ -152,6 +155,7 @@ impl Message {
             Subject::Test => "test",
             Subject::Incident(facts) => &facts.id,
             Subject::Notice(facts) => &facts.id,
+            Subject::Digest(facts) => &facts.id,
         }
     }
 
@@ -162,6 +166,7 @@ impl Message {
             Subject::Test => return format!("Test of a notification channel of {}", self.organisation),
             Subject::Incident(facts) => &facts.title,
             Subject::Notice(facts) => &facts.title,
+            Subject::Digest(facts) => return facts.headline(),
         };
         let before = match self.event {
             Event::IncidentUpdated => "Update: ",
@@ -169,7 +174,7 @@ impl Message {
             Event::IncidentReopened => "Open again: ",
             Event::IncidentEscalated => "Not acknowledged: ",
             Event::IncidentResolved => "Resolved: ",
-            Event::IncidentOpened | Event::ChannelTest => "",
+            Event::IncidentOpened | Event::Digest | Event::ChannelTest => "",
         };
         format!("{before}{title}")
     }
@@ -181,6 +186,7 @@ impl Message {
             Subject::Test => "Messages arrive here. Nothing has happened.",
             Subject::Incident(facts) => &facts.text,
             Subject::Notice(facts) => &facts.text,
+            Subject::Digest(facts) => &facts.text,
         }
     }
 
@@ -191,6 +197,7 @@ impl Message {
             Subject::Test => true,
             Subject::Incident(facts) => facts.status == IncidentStatus::Resolved,
             Subject::Notice(facts) => facts.is_over,
+            Subject::Digest(facts) => facts.is_over,
         }
     }
 
@@ -201,6 +208,7 @@ impl Message {
             Subject::Test => None,
             Subject::Incident(facts) => Some(facts.severity),
             Subject::Notice(facts) => Some(facts.severity),
+            Subject::Digest(facts) => Some(facts.severity),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::id::Id;
 use crate::model::incident::{Severity, WholeIncident};
 use crate::model::notification::event::Event;
+use crate::model::notification::quiet::QuietHours;
 
 /// Most tags of a channel.
 pub const TAGS_MAX: usize = 20;
@@ -18,6 +19,10 @@ pub struct Routing {
     pub min_severity: Severity,
     /// The services that it is about; `None` = all of them.
     pub selection: Option<RoutedServices>,
+    /// Hours in which only what is bad is told; `None` = none.
+    pub quiet: Option<QuietHours>,
+    /// Messages that are told one by one within a minute, the others in a digest; `None` = all of them.
+    pub digest_above: Option<u32>,
 }
 
 /// Services that a channel is about: those that carry one of the tags, and those that are named.
@@ -60,7 +65,7 @@ impl Default for Routing {
     /// The begin and the end of everything.
     fn default() -> Self {
         let events = vec![Event::IncidentOpened, Event::IncidentReopened, Event::IncidentResolved];
-        Self { events, min_severity: Severity::Minor, selection: None }
+        Self { events, min_severity: Severity::Minor, selection: None, quiet: None, digest_above: None }
     }
 }
 
@@ -132,7 +137,13 @@ mod tests {
         let tags: Vec<Routed> = tags.iter().map(tag).collect();
         let services = vec![Routed { key: 100, id: Id::random() }];
         let selection = (!tags.is_empty()).then_some(RoutedServices { tags, services });
-        Routing { events: events.to_vec(), min_severity: Severity::Major, selection }
+        Routing {
+            events: events.to_vec(),
+            min_severity: Severity::Major,
+            selection,
+            quiet: None,
+            digest_above: None,
+        }
     }
 
     /// The events and tags of a channel for what is major at least (one with tags also names service 100); an event of an

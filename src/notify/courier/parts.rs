@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::id::Id;
 use crate::model::notification::delivery::{Delivery, FailedTry, Try, TryOutcome, next_try};
-use crate::model::notification::{Channel, ChannelKind};
+use crate::model::notification::{Channel, ChannelKind, Event};
 use crate::model::secret::Sealer;
 use crate::notify::carrier::{Carried, Carrier};
 use crate::notify::counters::NotifyCounters;
@@ -104,6 +104,7 @@ impl Courier {
             delivery: delivery.key,
             channel: delivery.channel,
             subject: delivery.message.subject_id().to_owned(),
+            is_digest: delivery.message.event == Event::Digest,
             attempt,
             next_at,
             at: now,

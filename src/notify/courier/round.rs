@@ -17,6 +17,7 @@ use crate::notify::carrier::Carried;
 use crate::notify::courier::parts::{Courier, Done};
 use crate::notify::lane::{Consequence, Lane, Sign};
 use crate::store::notifications::courier::{Ended, bring_forward, due, put_off, store_tries};
+use crate::store::notifications::digests;
 use crate::store::{MainError, notification_channels, organisations};
 
 /// Most messages under way at once, over all channels.
@@ -58,6 +59,10 @@ impl<'a> Round<'a> {
         }
         let now = self.courier.guard.now();
         let ready = self.ready(now, room).await?;
+        if self.gather(&ready, now).await? {
+            // What is due is read anew.
+            return Ok(true);
+        }
         let mut has_sent = false;
         let mut put_off: HashMap<i64, Timestamp> = HashMap::new();
         for delivery in ready.deliveries {
@@ -84,6 +89,25 @@ impl<'a> Round<'a> {
         }
         self.put_off(put_off).await?;
         Ok(has_sent)
+    }
+
+    /// Makes digests of what waits for them and is due. Returns true if it made one.
+    async fn gather(&self, ready: &Ready, now: Timestamp) -> Result<bool, MainError> {
+        let held = ready.deliveries.iter().filter(|delivery| delivery.hold.is_some());
+        let mut has_gathered = false;
+        for key in each_once(held.map(|delivery| delivery.channel)) {
+            let Some(channel) = ready.channels.get(&key).filter(|channel| channel.is_enabled) else {
+                continue;
+            };
+            let lines = self.lines.iter().filter(|(channel, _)| *channel == key);
+            let busy: Vec<String> = lines.map(|(_, subject)| subject.clone()).collect();
+            let transaction = self.courier.databases.main.begin().await?;
+            if digests::gather(&transaction, channel, &busy, now).await? {
+                transaction.commit().await?;
+                has_gathered = true;
+            }
+        }
+        Ok(has_gathered)
     }
 
     async fn ready(&self, now: Timestamp, room: usize) -> Result<Ready, MainError> {

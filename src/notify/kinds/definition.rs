@@ -15,12 +15,25 @@ pub struct Definition {
     pub label: &'static str,
     /// One or two sentences for people: what it does, and where its settings come from.
     pub description: &'static str,
+    /// Whether several messages may come as one.
+    pub digests: Digests,
     /// Its settings, in the order of a form.
     pub fields: &'static [Field],
     /// The request that carries a message.
     pub compose: fn(&Envelope<'_>) -> Result<Outgoing, Unsendable>,
     /// What an answer means; most kinds leave it to `meaning_of_status`.
     pub judge: fn(&Reply<'_>) -> Meaning,
+}
+
+/// Whether several messages may come as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Digests {
+    /// When too many come, unless people want each: they are read by people.
+    Usual,
+    /// If it is wanted: a program takes them.
+    IfWanted,
+    /// Never: each message changes an alert of its own.
+    Never,
 }
 
 impl fmt::Debug for Definition {

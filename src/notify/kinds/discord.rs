@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Meaning, Reply, asked_to_wait, meaning_of_status, member};
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
 use super::summary::{colour, cut, escaped, facts};
@@ -25,6 +25,7 @@ pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Discord,
     label: "Discord",
     description: "Posts to a channel of Discord. Make a webhook for it: settings of the channel, Integrations, Webhooks.",
+    digests: Digests::Usual,
     fields: &[Field {
         name: "url",
         label: "Webhook address",

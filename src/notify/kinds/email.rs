@@ -12,7 +12,7 @@ use lettre::{Address, Message as Mail};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::answer::meaning_of_status;
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape, any_line};
 use super::outgoing::{Credentials, Encryption, Envelope, Outgoing, OutgoingMail, Unsendable};
 use super::summary::{Fact, cut, facts, one_line, plain};
@@ -26,6 +26,7 @@ pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Email,
     label: "E-mail",
     description: "Sends mails by your own SMTP server or that of a provider.",
+    digests: Digests::Usual,
     fields: &[
         Field {
             name: "host",

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::answer::meaning_of_status;
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape, any_line};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
 use super::summary::{cut, one_line, plain};
@@ -18,6 +18,7 @@ pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Gotify,
     label: "Gotify",
     description: "Sends messages to your own Gotify server. Make an application there: Apps, Create Application.",
+    digests: Digests::Usual,
     fields: &[
         Field {
             name: "server",

@@ -6,7 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::answer::{Meaning, Reply, asked_to_wait, meaning_of_status, member};
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape, any_line};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
 use super::summary::{escaped, facts, html, plain};
@@ -21,6 +21,7 @@ pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Matrix,
     label: "Matrix",
     description: "Writes to a room of Matrix as a user of yours, who must have joined the room.",
+    digests: Digests::Usual,
     fields: &[
         Field {
             name: "homeserver",

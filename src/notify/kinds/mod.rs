@@ -25,7 +25,7 @@ mod template;
 mod webhook;
 
 pub use answer::{Meaning, Reply, meaning_of_status};
-pub use definition::Definition;
+pub use definition::{Definition, Digests};
 pub use field::{Field, HEADER_LENGTH, Shape, any_line, is_header_name, is_header_value, is_url};
 pub use outgoing::{Credentials, Encryption, Envelope, Outgoing, OutgoingMail, OutgoingRequest, Unsendable};
 pub use settings::OpenSettings;

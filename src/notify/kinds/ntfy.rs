@@ -5,7 +5,7 @@
 use serde_json::json;
 
 use super::answer::meaning_of_status;
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape, any_line};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
 use super::summary::{cut_bytes, one_line, plain};
@@ -22,6 +22,7 @@ pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Ntfy,
     label: "ntfy",
     description: "Publishes to a topic of ntfy, from which phones and browsers show it.",
+    digests: Digests::Usual,
     fields: &[
         Field {
             name: "base_url",

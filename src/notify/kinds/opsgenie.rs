@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::answer::meaning_of_status;
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape, any_line};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
 use super::summary::{cut, facts, one_line, plain};
@@ -25,6 +25,7 @@ pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Opsgenie,
     label: "Opsgenie",
     description: "Creates, acknowledges and closes alerts of Opsgenie. Add an API integration to a team there. A test creates an alert of priority P5.",
+    digests: Digests::Never,
     fields: &[
         Field {
             name: "api_key",

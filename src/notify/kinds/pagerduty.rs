@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::answer::meaning_of_status;
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
 use super::summary::{cut, facts, one_line};
@@ -23,6 +23,7 @@ pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Pagerduty,
     label: "PagerDuty",
     description: "Triggers, acknowledges and resolves alerts of PagerDuty. Add the integration Events API v2 to a service there. A test triggers an alert of severity info.",
+    digests: Digests::Never,
     fields: &[
         Field {
             name: "routing_key",

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Meaning, Reply, meaning_of_status};
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
 use super::summary::{colour, escaped, facts};
@@ -24,6 +24,7 @@ pub(super) static DEFINITION: Definition = Definition {
     label: "Slack",
     description: "Posts to a channel of Slack. Make an incoming webhook for it: api.slack.com/apps, your app, \
         Incoming Webhooks.",
+    digests: Digests::Usual,
     fields: &[Field {
         name: "url",
         label: "Webhook address",

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::answer::meaning_of_status;
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
 use super::summary::{cut, facts, one_line};
@@ -25,6 +25,7 @@ pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Teams,
     label: "Microsoft Teams",
     description: "Posts a card to a channel or chat of Teams. Make a workflow for it: Workflows, Send webhook alerts to a channel.",
+    digests: Digests::Usual,
     fields: &[Field {
         name: "url",
         label: "Address of the workflow",

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Meaning, Reply, asked_to_wait, meaning_of_status, member};
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
 use super::summary::{escaped, facts, html};
@@ -22,6 +22,7 @@ pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Telegram,
     label: "Telegram",
     description: "Sends messages by a bot of Telegram. Make a bot with @BotFather, and add it to the group or channel.",
+    digests: Digests::Usual,
     fields: &[
         Field {
             name: "bot_token",

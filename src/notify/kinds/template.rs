@@ -9,7 +9,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde_json::{Value, json};
 
 use super::answer::meaning_of_status;
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
 use super::webhook::payload;
@@ -26,6 +26,7 @@ pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Template,
     label: "Template",
     description: "Sends a request that you write yourself, for whatever has no kind of its own.",
+    digests: Digests::IfWanted,
     fields: &[
         Field {
             name: "url",

@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 
 use super::answer::meaning_of_status;
-use super::definition::Definition;
+use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
 use crate::clock::Timestamp;
 use crate::model::notification::ChannelKind;
+use crate::model::notification::digest::DigestEntry;
 use crate::model::notification::message::{IncidentFacts, Message, Subject};
 
 /// The setting with the secret.
@@ -31,6 +32,7 @@ pub(super) static DEFINITION: Definition = Definition {
     label: "Webhook",
     description: "Sends JSON to a program of yours, signed as Standard Webhooks describes, so that it can tell our messages \
         from those of others.",
+    digests: Digests::IfWanted,
     fields: &[
         Field {
             name: "url",
@@ -97,6 +99,7 @@ pub(super) fn payload(message: &Message) -> Value {
         "organisation": message.organisation,
         "incident": message.incident().map(incident),
         "notice": notice(message),
+        "digest": digest(message),
     });
     json!({"type": message.event.as_str(), "timestamp": Timestamp::from_ms(message.at).to_string(), "data": data})
 }
@@ -110,6 +113,16 @@ fn notice(message: &Message) -> Option<Value> {
         "severity": facts.severity.as_str(),
         "is_over": facts.is_over,
     }))
+}
+
+fn digest(message: &Message) -> Option<Value> {
+    let Subject::Digest(facts) = &message.subject else { return None };
+    let entry = |entry: &DigestEntry| {
+        json!({"id": entry.id, "type": entry.event.as_str(), "about": entry.subject,
+            "headline": entry.headline})
+    };
+    let entries: Vec<Value> = facts.entries.iter().map(entry).collect();
+    Some(json!({"count": facts.count, "messages": entries}))
 }
 
 fn incident(facts: &IncidentFacts) -> Value {
@@ -169,12 +182,12 @@ mod tests {
         };
         assert_eq!(header("webhook-id"), Some("rNSJxMbDTX2uHc08AiCqo"));
         assert_eq!(header("webhook-timestamp"), Some("1700000001"));
-        let body = r#"{"type":"channel.test","timestamp":"2023-11-14T22:13:20.000Z","data":{"organisation":"Acme","incident":null,"notice":null}}"#;
+        let body = r#"{"type":"channel.test","timestamp":"2023-11-14T22:13:20.000Z","data":{"organisation":"Acme","incident":null,"notice":null,"digest":null}}"#;
         assert_eq!(std::str::from_utf8(&request.body).unwrap(), body);
         assert_eq!(
             header("webhook-signature"),
             Some(
-                "v1,sgW8h6q6iSGsF3P0Nx7tf+xFFqL0t6+Mosna5ylKI6A= v1,YnVxakiC95wQ1OwoizzWm12RmjfYWuLRE4Kkc+rr1P0="
+                "v1,qNh8aWQibkI681itIHc2AIbpEIEXr2N7BVRh/0JTZS4= v1,L0kFEGhCasTrgQAPzsAj4o4gGg7Ctq6Uzlzfe+GZlps="
             )
         );
     }

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter, QueryOrder,
-    QuerySelect, QueryTrait as _, Statement,
+    ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter,
+    QueryOrder, QuerySelect, Statement, UpdateMany,
 };
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 use watchkeeper_entities::{incident, notification_try};
 
 use crate::clock::Timestamp;
+use crate::model::notification::Event;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
 use crate::store::bounded::Bounded;
+use crate::store::notifications::holds::due_from;
 use crate::store::notifications::{from_row, to_try_row};
 use crate::store::{Database, MainError};
 
@@ -84,6 +86,8 @@ pub struct Ended {
     pub channel: i64,
     /// The id of what it is about.
     pub subject: String,
+    /// True if it is a digest: everything that was written after it waits for it.
+    pub is_digest: bool,
     /// The try.
     pub attempt: Try,
     /// The time of the next one; `None` when the message was delivered or is given up.
@@ -152,26 +156,17 @@ async fn store_ends(connection: &impl ConnectionTrait, alike: &[&Ended]) -> Resu
     Ok(())
 }
 
-/// Makes the next messages due that wait behind those that are over, of the same channels about the same subjects: the first that
-/// waits of each.
+/// Makes the next messages due that wait behind those that are over; behind a digest, those about every subject.
 async fn release_after(connection: &impl ConnectionTrait, alike: &[&Ended]) -> Result<(), MainError> {
     let over = || alike.iter().filter(|ended| ended.is_over());
-    let Some(one) = over().next() else { return Ok(()) };
-    let next = Entity::find()
-        .select_only()
-        .column_as(Column::Id.min(), "next")
-        .filter(Column::Subject.is_in(over().map(|ended| ended.subject.as_str())))
-        .filter(Column::ChannelId.is_in(over().map(|ended| ended.channel)))
-        .filter(Column::EndedAt.is_null())
-        .group_by(Column::ChannelId)
-        .group_by(Column::Subject)
-        .into_query();
-    Entity::update_many()
-        .col_expr(Column::DueAt, Expr::value(one.at.ms()))
-        .filter(Column::Id.in_subquery(next))
-        .filter(Column::DueAt.is_null())
-        .exec(connection)
-        .await?;
+    let Some(now) = over().next().map(|ended| ended.at) else { return Ok(()) };
+    let channels = Column::ChannelId.is_in(over().map(|ended| ended.channel));
+    let subjects = Column::Subject.is_in(over().map(|ended| ended.subject.as_str()));
+    release(connection, now, |stranded| stranded.filter(channels.and(subjects))).await?;
+    let digests: Vec<i64> = over().filter(|ended| ended.is_digest).map(|ended| ended.channel).collect();
+    if !digests.is_empty() {
+        release(connection, now, |stranded| stranded.filter(Column::ChannelId.is_in(digests))).await?;
+    }
     Ok(())
 }
 
@@ -180,21 +175,35 @@ async fn release_after(connection: &impl ConnectionTrait, alike: &[&Ended]) -> R
 /// # Errors
 /// When the database fails.
 pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
+    release(connection, now, |stranded| stranded).await
+}
+
+/// Makes those messages due that wait for no other, as far as they are `chosen`.
+async fn release(
+    connection: &impl ConnectionTrait,
+    now: Timestamp,
+    chosen: impl FnOnce(UpdateMany<Entity>) -> UpdateMany<Entity>,
+) -> Result<u64, MainError> {
     let earlier = Alias::new("earlier");
-    let in_front = Query::select()
-        .expr(Expr::value(1))
-        .from_as(Entity, earlier.clone())
-        .and_where(Expr::col((earlier.clone(), Column::ChannelId)).equals((Entity, Column::ChannelId)))
-        .and_where(Expr::col((earlier.clone(), Column::Subject)).equals((Entity, Column::Subject)))
-        .and_where(Expr::col((earlier.clone(), Column::EndedAt)).is_null())
-        .and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id))))
-        .to_owned();
+    let in_front =
+        Query::select()
+            .expr(Expr::value(1))
+            .from_as(Entity, earlier.clone())
+            .and_where(Expr::col((earlier.clone(), Column::ChannelId)).equals((Entity, Column::ChannelId)))
+            .and_where(
+                Expr::col((earlier.clone(), Column::Subject))
+                    .equals((Entity, Column::Subject))
+                    .or(Expr::col((earlier.clone(), Column::Event)).eq(Event::Digest.as_str())),
+            )
+            .and_where(Expr::col((earlier.clone(), Column::EndedAt)).is_null())
+            .and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id))))
+            .to_owned();
     let stranded = Entity::update_many()
-        .col_expr(Column::DueAt, Expr::value(now.ms()))
+        .col_expr(Column::DueAt, due_from(now))
         .filter(Column::EndedAt.is_null())
         .filter(Column::DueAt.is_null())
         .filter(Expr::exists(in_front).not());
-    Ok(stranded.exec(connection).await?.rows_affected)
+    Ok(chosen(stranded).exec(connection).await?.rows_affected)
 }
 
 /// Puts off what is due of a channel that takes nothing just now.
@@ -215,7 +224,7 @@ pub async fn put_off(
     Ok(())
 }
 
-/// Makes everything due that waits for a later try of a channel.
+/// Makes everything due that waits for a later try of a channel, but what is held.
 ///
 /// # Errors
 /// When the database fails.
@@ -228,6 +237,7 @@ pub async fn bring_forward(
         .col_expr(Column::DueAt, Expr::value(to.ms()))
         .filter(Column::ChannelId.eq(channel))
         .filter(Column::DueAt.gt(to.ms()))
+        .filter(Condition::any().add(Column::HeldUntil.is_null()).add(Column::HeldUntil.lte(to.ms())))
         .exec(connection)
         .await?;
     Ok(())
@@ -250,16 +260,17 @@ pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) 
     Ok(old.exec(connection).await?.rows_affected)
 }
 
-/// The number of messages that wait, and the time at which the oldest of them was written.
+/// The number of messages that wait, and the time at which the oldest of them was written that nothing holds by now.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn backlog(connection: &impl ConnectionTrait) -> Result<Backlog, MainError> {
+pub async fn backlog(connection: &impl ConnectionTrait, now: Timestamp) -> Result<Backlog, MainError> {
     let waiting = Entity::find()
         .select_only()
         .column_as(Column::Id.count(), "waiting")
         .column_as(Column::CreatedAt.min(), "oldest")
-        .filter(Column::EndedAt.is_null());
+        .filter(Column::EndedAt.is_null())
+        .filter(Condition::any().add(Column::HeldUntil.is_null()).add(Column::HeldUntil.lte(now.ms())));
     let row: Option<(i64, Option<i64>)> = waiting.into_tuple().one(connection).await?;
     let (waiting, oldest) = row.unwrap_or_default();
     Ok(Backlog {

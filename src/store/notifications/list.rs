@@ -113,6 +113,8 @@ pub async fn redeliver(
         .col_expr(Column::Status, Expr::value(DeliveryStatus::Waiting.as_str()))
         .col_expr(Column::DueAt, Expr::value(None::<i64>))
         .col_expr(Column::EndedAt, Expr::value(None::<i64>))
+        .col_expr(Column::HeldUntil, Expr::value(None::<i64>))
+        .col_expr(Column::HeldBy, Expr::value(None::<String>))
         .col_expr(Column::ExpiresAt, Expr::value(now.plus_ms(GIVEN_UP_AFTER_MS).ms()))
         .filter(Column::OrganisationId.eq(sight.organisation()))
         .filter(Column::Status.eq(DeliveryStatus::Dead.as_str()));

@@ -5,19 +5,19 @@
 
 use std::collections::HashSet;
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 use watchkeeper_entities::service_tag;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::WholeIncident;
-use crate::model::notification::Event;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, GIVEN_UP_AFTER_MS};
 use crate::model::notification::message::{Message, Sender};
 use crate::model::notification::routing::{Concerned, Occasion, event_of};
+use crate::model::notification::{Channel, Event};
 use crate::model::service::ServiceKey;
-use crate::store::notifications::to_row;
+use crate::store::notifications::{holds, to_row};
 use crate::store::{MainError, notification_channels, organisations};
 
 /// Services in one statement: far below what a statement may bind.
@@ -50,7 +50,7 @@ pub(in crate::store) async fn tell_of_incident(
     for channel in channels {
         let Some(event) = channel.routing.told(&occasion, told.contains(&channel.key)) else { continue };
         let message = Message::of_incident(event, after, sender, at.ms());
-        insert(connection, new(channel.key, incident.organisation, message, at)).await?;
+        insert(connection, &channel, message, at).await?;
     }
     Ok(())
 }
@@ -72,7 +72,7 @@ pub(in crate::store) async fn tell_of_escalation(
     channels.retain(|channel| channel.is_enabled && channel.organisation == owner);
     for channel in &channels {
         let message = Message::of_incident(Event::IncidentEscalated, whole, sender, at.ms());
-        insert(connection, new(channel.key, owner, message, at)).await?;
+        insert(connection, channel, message, at).await?;
     }
     Ok(channels.len())
 }
@@ -89,7 +89,7 @@ pub(in crate::store) async fn concerned(
     Ok(Concerned { tags: tags_of(connection, &services).await?, services })
 }
 
-fn new(channel: i64, organisation: i64, message: Message, now: Timestamp) -> Delivery {
+pub(super) fn new(channel: i64, organisation: i64, message: Message, now: Timestamp) -> Delivery {
     Delivery {
         key: 0,
         id: Id::random(),
@@ -102,17 +102,38 @@ fn new(channel: i64, organisation: i64, message: Message, now: Timestamp) -> Del
         expires_at: now.plus_ms(GIVEN_UP_AFTER_MS),
         due_at: Some(now),
         ended_at: None,
+        hold: None,
+        digest: None,
     }
 }
 
-/// Stores a message; it is not due while an earlier one about the same subject waits.
-async fn insert(connection: &impl ConnectionTrait, delivery: Delivery) -> Result<(), MainError> {
+/// Stores a message that a channel is told now. It is not due while something holds it, or an earlier one waits: about the same
+/// subject, or a digest.
+async fn insert(
+    connection: &impl ConnectionTrait,
+    channel: &Channel,
+    message: Message,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    let hold = holds::hold(connection, channel, &message, now).await?;
+    if hold.is_none() {
+        holds::let_go(connection, channel.key, Some(message.subject_id()), now).await?;
+    }
+    let begin = hold.map_or(now, |hold| hold.until);
+    let delivery = Delivery {
+        due_at: Some(begin),
+        expires_at: begin.plus_ms(GIVEN_UP_AFTER_MS),
+        hold,
+        ..new(channel.key, channel.organisation, message, now)
+    };
+    let same = Column::Subject.eq(delivery.message.subject_id());
+    let in_front = Condition::any().add(same).add(Column::Event.eq(Event::Digest.as_str()));
     let waiting: Option<i64> = Entity::find()
         .select_only()
         .column(Column::Id)
         .filter(Column::ChannelId.eq(delivery.channel))
-        .filter(Column::Subject.eq(delivery.message.subject_id()))
-        .filter(Column::Status.eq(DeliveryStatus::Waiting.as_str()))
+        .filter(Column::EndedAt.is_null())
+        .filter(in_front)
         .limit(1)
         .into_tuple()
         .one(connection)

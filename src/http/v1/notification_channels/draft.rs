@@ -9,13 +9,15 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::notification_channels::settings::read_settings;
+use crate::http::v1::quiet_hours::read_quiet_hours;
 use crate::http::v1::routed_services::{APPLIES_TO, Named};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::incident::Severity;
+use crate::model::notification::digest::{ABOVE, USUAL_ABOVE};
 use crate::model::notification::routing::{RoutedServices, Routing};
 use crate::model::notification::{Channel, ChannelKind, Event, NAME_LENGTH};
-use crate::notify::kinds::definition;
+use crate::notify::kinds::{Digests, definition};
 use crate::notify::sealed::ChannelVault;
 
 /// The context in which a channel is written.
@@ -37,6 +39,7 @@ impl Draft<'_> {
         let fields = Fields::new(body, "", &errors);
         let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH)).unwrap_or_default();
         let kind = fields.required("kind").and_then(|field| field.word(ChannelKind::WORDS)?.parse().ok());
+        let usual = kind.filter(|kind| definition(*kind).digests == Digests::Usual).map(|_| USUAL_ABOVE);
         let channel = Channel {
             key: 0,
             id: Id::random(),
@@ -45,7 +48,7 @@ impl Draft<'_> {
             name,
             is_enabled: true,
             settings: Map::new(),
-            routing: Routing::default(),
+            routing: Routing { digest_above: usual, ..Routing::default() },
             created_at: self.now,
             updated_at: self.now,
         };
@@ -84,12 +87,12 @@ impl Draft<'_> {
         Channel {
             is_enabled: is_enabled.unwrap_or(channel.is_enabled),
             settings: settings.unwrap_or(channel.settings),
-            routing: self.read_routing(fields, channel.routing),
+            routing: self.read_routing(fields, channel.kind, channel.routing),
             ..channel
         }
     }
 
-    fn read_routing(&self, fields: &Fields<'_>, stored: Routing) -> Routing {
+    fn read_routing(&self, fields: &Fields<'_>, kind: ChannelKind, stored: Routing) -> Routing {
         let events = fields.optional("events").and_then(|field| read_events(&field));
         let severity =
             fields.optional("min_severity").and_then(|field| field.word(Severity::WORDS)?.parse().ok());
@@ -97,6 +100,14 @@ impl Draft<'_> {
             events: events.unwrap_or(stored.events),
             min_severity: severity.unwrap_or(stored.min_severity),
             selection: self.read_selection(fields, stored.selection),
+            digest_above: fields
+                .nullable("digest_above")
+                .read(|field| read_digest_above(&field, kind))
+                .or_stored(stored.digest_above),
+            quiet: fields
+                .nullable("quiet_hours")
+                .read(|field| read_quiet_hours(&field))
+                .or_stored(stored.quiet),
         }
     }
 
@@ -118,6 +129,14 @@ impl Draft<'_> {
             }
         }
     }
+}
+
+fn read_digest_above(field: &Field<'_>, kind: ChannelKind) -> Option<u32> {
+    if definition(kind).digests == Digests::Never {
+        return field.refuse(FieldRule::NoDigests);
+    }
+    let number = field.integer(i64::from(*ABOVE.start())..=i64::from(*ABOVE.end()))?;
+    u32::try_from(number).ok()
 }
 
 fn read_events(field: &Field<'_>) -> Option<Vec<Event>> {

@@ -27,6 +27,7 @@ use crate::http::v1::routed_services::Named;
 use crate::http::v1::state::AppState;
 use crate::model::notification::Channel;
 use crate::store::notifications::courier::bring_forward;
+use crate::store::notifications::holds::let_go;
 use crate::store::{escalation_policies, notification_channels, organisations};
 
 pub(super) async fn list_notification_channels(call: Call<AppState>) -> Result<Reply, ApiError> {
@@ -74,6 +75,11 @@ pub(super) async fn update_notification_channel(call: Call<AppState>) -> Result<
     }
     let changed = Channel { updated_at: draft.now, ..changed };
     notification_channels::update(&*write, &changed).await?;
+    if (&changed.routing.quiet, changed.routing.digest_above)
+        != (&stored.routing.quiet, stored.routing.digest_above)
+    {
+        let_go(&*write, changed.key, None, draft.now).await?;
+    }
     // What waits for a later try may arrive by the changed settings.
     bring_forward(&*write, changed.key, draft.now).await?;
     write.commit(Reply::data(shown(&state, &changed))).await

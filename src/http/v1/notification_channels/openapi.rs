@@ -9,8 +9,10 @@ use crate::http::openapi::shape::{Shape, boolean, object, view};
 use crate::http::v1::channel_types;
 use crate::http::v1::notification_channels::test::ChannelTestView;
 use crate::http::v1::notification_channels::view::{
-    NotificationChannelView, applies_to, events, kind, min_severity, name, service_ids, settings, tag_ids,
+    NotificationChannelView, applies_to, digest_above, events, kind, min_severity, name, service_ids,
+    settings, tag_ids,
 };
+use crate::http::v1::quiet_hours::quiet_hours;
 
 const EXAMPLE: &str = include_str!("example.json");
 const LIST: &str = "/v1/notification-channels";
@@ -78,4 +80,6 @@ fn write() -> Shape {
         .may_have("applies_to", applies_to())
         .may_have("tag_ids", tag_ids())
         .may_have("service_ids", service_ids())
+        .may_have("quiet_hours", quiet_hours())
+        .may_have("digest_above", digest_above())
 }

@@ -5,10 +5,14 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, anything, id, list_of, map_of, one_of, text_in, timestamp};
+use crate::http::openapi::shape::{
+    Shape, anything, id, integer, list_of, map_of, one_of, text_in, timestamp,
+};
+use crate::http::v1::quiet_hours::{QuietHoursView, quiet_hours};
 use crate::http::v1::routed_services::APPLIES_TO;
 use crate::id::Id;
 use crate::model::incident::Severity;
+use crate::model::notification::digest::ABOVE;
 use crate::model::notification::routing::{Routed, SERVICES_MAX, TAGS_MAX};
 use crate::model::notification::{Channel, ChannelKind, Event, NAME_LENGTH};
 use crate::notify::kinds::definition;
@@ -36,6 +40,10 @@ pub(super) struct NotificationChannelView<'a> {
     tag_ids: Vec<Id>,
     #[schema(schema_with = service_ids)]
     service_ids: Vec<Id>,
+    #[schema(schema_with = quiet_hours, required)]
+    quiet_hours: Option<QuietHoursView>,
+    #[schema(schema_with = digest_above, required)]
+    digest_above: Option<u32>,
     #[schema(schema_with = timestamp)]
     created_at: Timestamp,
     #[schema(schema_with = timestamp)]
@@ -64,6 +72,8 @@ impl<'a> NotificationChannelView<'a> {
             applies_to: APPLIES_TO[usize::from(chosen.is_some())],
             tag_ids: chosen.map(|chosen| ids(&chosen.tags)).unwrap_or_default(),
             service_ids: chosen.map(|chosen| ids(&chosen.services)).unwrap_or_default(),
+            quiet_hours: routing.quiet.as_ref().map(QuietHoursView::of),
+            digest_above: routing.digest_above,
             created_at: channel.created_at,
             updated_at: channel.updated_at,
         }
@@ -99,6 +109,11 @@ pub(super) fn applies_to() -> Shape {
 
 pub(super) fn tag_ids() -> Shape {
     list_of(id()).items(0, TAGS_MAX).says("Services that carry one of these tags.")
+}
+
+pub(super) fn digest_above() -> Shape {
+    let words = "Messages that are told one by one within a minute; what comes beyond them is told in one message at the end of the minute. Null: each message is told by itself. 20 for a new channel that people read, null for the others.";
+    integer().range(*ABOVE.start(), *ABOVE.end()).nullable().says(words)
 }
 
 pub(super) fn service_ids() -> Shape {

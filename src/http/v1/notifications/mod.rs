@@ -123,7 +123,7 @@ impl Filter {
     fn read(query: &Query, walk: Walk<'_>) -> Result<Self, ApiError> {
         let mut errors = FieldErrors::default();
         let statuses = words(query, "status", DeliveryStatus::WORDS, &mut errors);
-        let events = words(query, "event", &Event::CHOICE_WORDS, &mut errors);
+        let events = words(query, "event", Event::WORDS, &mut errors);
         let mut id = |name: &str| {
             let text = query.narrowing(name, &mut errors)?;
             let id = text.parse::<Id>().ok();

@@ -52,7 +52,7 @@ fn operations() -> Vec<Operation> {
                 list_of(one_of(DeliveryStatus::WORDS)),
                 "Only messages in one of these states.",
             )
-            .asks_list("event", list_of(one_of(&Event::CHOICE_WORDS)), "Only these events.")
+            .asks_list("event", list_of(one_of(Event::WORDS)), "Only these events.")
             .asks("channel_id", id(), "Only messages for this channel.")
             .asks("incident_id", id(), "Only messages about this incident.")
             .asks("per_page", rows, "Rows per page; clamped.")

@@ -7,6 +7,7 @@ use crate::clock::Timestamp;
 use crate::http::openapi::shape::{Shape, id, integer, one_of, timestamp, timestamp_or_null};
 use crate::id::Id;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
+use crate::model::notification::digest::HeldBy;
 use crate::model::notification::{Channel, ChannelKind, Event};
 
 /// A page of messages.
@@ -51,6 +52,10 @@ pub(super) struct NotificationView {
     tries: Vec<TryView>,
     #[schema(schema_with = timestamp)]
     created_at: Timestamp,
+    #[schema(schema_with = held_by, required)]
+    held_by: Option<&'static str>,
+    #[schema(schema_with = digest_id, required)]
+    digest_id: Option<Id>,
     #[schema(schema_with = next_try_at, required)]
     next_try_at: Option<Timestamp>,
     #[schema(schema_with = timestamp_or_null, required)]
@@ -97,6 +102,8 @@ impl NotificationView {
             headline: delivery.message.headline(),
             tries: tries.iter().map(TryView::of).collect(),
             created_at: delivery.created_at,
+            held_by: delivery.hold.map(|hold| hold.by.as_str()),
+            digest_id: delivery.digest,
             next_try_at: delivery.due_at,
             ended_at: delivery.ended_at,
         }
@@ -121,12 +128,12 @@ fn own_id() -> Shape {
 }
 
 fn event() -> Shape {
-    one_of(&Event::CHOICE_WORDS)
+    one_of(Event::WORDS)
 }
 
 fn status() -> Shape {
     one_of(DeliveryStatus::WORDS)
-        .says("`dead`: given up, after a day, or because the other side refuses it for good.")
+        .says("`dead`: given up, after a day, or because the other side refuses it for good; `gathered`: a digest tells it.")
 }
 
 fn kind() -> Shape {
@@ -135,6 +142,16 @@ fn kind() -> Shape {
 
 fn incident_id() -> Shape {
     id().nullable().says("The incident that it is about.")
+}
+
+fn held_by() -> Shape {
+    one_of(HeldBy::WORDS).nullable().says(
+        "Why it was not sent at once: for the end of quiet hours, or for a digest; null: nothing held it.",
+    )
+}
+
+fn digest_id() -> Shape {
+    id().nullable().says("The message that tells it together with others.")
 }
 
 fn next_try_at() -> Shape {

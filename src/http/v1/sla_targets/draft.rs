@@ -8,10 +8,9 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::linked::read_id;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::sla_targets::hours::read_hours;
+use crate::http::v1::weekly_hours::{read_hours, read_zone};
 use crate::id::Id;
 use crate::model::incident_policy::PolicyTag;
-use crate::model::recurrence::zone::Zone;
 use crate::model::service::NamedService;
 use crate::model::sla::calendar::{Period, PeriodKind, ROLLING_DAYS};
 use crate::model::sla::objective::Objective;
@@ -155,9 +154,4 @@ fn read_period(fields: &Fields<'_>, stored: Option<Period>) -> Option<Period> {
         fields.refuse("rolling_days", FieldRule::Required);
     }
     Period::new(kind, days)
-}
-
-fn read_zone(field: &Field<'_>) -> Option<Zone> {
-    let name = field.string()?.trim();
-    name.parse().ok().or_else(|| field.refuse(FieldRule::TimeZone))
 }

@@ -5,7 +5,6 @@
 
 mod draft;
 mod format;
-mod hours;
 pub(in crate::http) mod openapi;
 mod outcome;
 mod print;

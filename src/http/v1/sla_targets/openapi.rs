@@ -7,10 +7,9 @@ use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{Shape, object, one_of, string, view};
 use crate::http::v1::sla_targets::format::Format;
-use crate::http::v1::sla_targets::hours::business_hours;
 use crate::http::v1::sla_targets::report_view::ReportView;
 use crate::http::v1::sla_targets::view::{
-    SlaTargetView, name, objective, period, rolling_days, service_id, tag_id, time_zone,
+    SlaTargetView, business_hours, name, objective, period, rolling_days, service_id, tag_id, time_zone,
 };
 
 const EXAMPLE: &str = include_str!("example.json");

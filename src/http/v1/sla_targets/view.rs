@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::http::openapi::shape::{
     Shape, id, integer, number, one_of, string, string_or_null, text_in, timestamp,
 };
-use crate::http::v1::sla_targets::hours::{HoursView, business_hours};
+use crate::http::v1::weekly_hours::{HoursView, weekly_hours};
 use crate::id::Id;
 use crate::model::sla::calendar::{PeriodKind, ROLLING_DAYS};
 use crate::model::sla::{NAME_LENGTH, SlaTarget, Subject};
@@ -104,4 +104,8 @@ pub(super) fn time_zone() -> Shape {
     string()
         .says("A name of the IANA database, for the calendar and for business hours.")
         .example("Europe/Berlin")
+}
+
+pub(super) fn business_hours() -> Shape {
+    weekly_hours().nullable().says("Only these hours count, by the clocks of the time zone; null: all.")
 }

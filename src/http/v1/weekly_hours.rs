@@ -1,4 +1,4 @@
-//! Business hours of an SLA target: how a body says them, how clients see them.
+//! Hours of the week: how a body says them, how clients see them; and the time zone by whose clocks they are read.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 use crate::http::kit::field::Field;
 use crate::http::kit::rule::FieldRule;
 use crate::http::openapi::shape::{Shape, list_of, object, one_of, string};
+use crate::model::recurrence::zone::Zone;
 use crate::model::sla::business_hours::{BusinessHours, ClockTime, Day, ENTRIES_MAX, Hours};
 
 const MEMBERS: [&str; 3] = ["days", "from", "to"];
@@ -19,6 +20,12 @@ pub(super) fn read_hours(field: &Field<'_>) -> Option<BusinessHours> {
     // Every entry is read, so that every problem is told.
     let read: Vec<Option<Hours>> = entries.iter().map(read_entry).collect();
     read.into_iter().collect::<Option<_>>().map(BusinessHours)
+}
+
+/// Reads a time zone by its name in the IANA database.
+pub(super) fn read_zone(field: &Field<'_>) -> Option<Zone> {
+    let name = field.string()?.trim();
+    name.parse().ok().or_else(|| field.refuse(FieldRule::TimeZone))
 }
 
 fn read_entry(field: &Field<'_>) -> Option<Hours> {
@@ -81,8 +88,7 @@ fn time() -> Shape {
 }
 
 /// The list of hours.
-pub(super) fn business_hours() -> Shape {
+pub(super) fn weekly_hours() -> Shape {
     let entry = object().has("days", days()).has("from", time()).has("to", time());
-    let words = "Only these hours count, by the clocks of the time zone; null: all.";
-    list_of(entry).items(1, ENTRIES_MAX).nullable().says(words)
+    list_of(entry).items(1, ENTRIES_MAX)
 }

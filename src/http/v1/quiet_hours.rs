@@ -1,0 +1,53 @@
+//! Quiet hours of a channel or a contact: how a body says them, how clients see them.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::kit::field::Field;
+use crate::http::openapi::shape::{Shape, object, one_of, string};
+use crate::http::v1::weekly_hours::{HoursView, read_hours, read_zone, weekly_hours};
+use crate::model::incident::Severity;
+use crate::model::notification::quiet::QuietHours;
+
+const MEMBERS: [&str; 3] = ["hours", "time_zone", "except_from"];
+
+/// Reads quiet hours; without `except_from` what is critical does not wait.
+pub(super) fn read_quiet_hours(field: &Field<'_>) -> Option<QuietHours> {
+    let members = field.object()?;
+    members.refuse_unknown(&MEMBERS);
+    let hours = members.required("hours").and_then(|field| read_hours(&field));
+    let zone = members.required("time_zone").and_then(|field| read_zone(&field));
+    let except_from =
+        members.optional("except_from").and_then(|field| field.word(Severity::WORDS)?.parse().ok());
+    Some(QuietHours { hours: hours?, zone: zone?, except_from: except_from.unwrap_or(Severity::Critical) })
+}
+
+/// Hours in which only what is bad is told.
+#[derive(Serialize, ToSchema)]
+pub(super) struct QuietHoursView {
+    hours: Vec<HoursView>,
+    time_zone: &'static str,
+    except_from: &'static str,
+}
+
+impl QuietHoursView {
+    /// The view of quiet hours.
+    pub(super) fn of(quiet: &QuietHours) -> Self {
+        Self {
+            hours: HoursView::of(&quiet.hours),
+            time_zone: quiet.zone.name(),
+            except_from: quiet.except_from.as_str(),
+        }
+    }
+}
+
+/// Quiet hours, or null.
+pub(super) fn quiet_hours() -> Shape {
+    let words = "What is less severe than `except_from` waits in these hours, by the clocks of `time_zone`, and comes when they end; null: nothing waits.";
+    object()
+        .has("hours", weekly_hours())
+        .has("time_zone", string().says("A name of the IANA database.").example("Europe/Berlin"))
+        .may_have("except_from", one_of(Severity::WORDS).says("`critical` unless given."))
+        .nullable()
+        .says(words)
+}

@@ -1,0 +1,110 @@
+//! What waits for the end of quiet hours, or for a digest.
+//!
+//! A message that waits holds back those behind it about the same subject. One that may not wait, because it is bad enough or
+//! a step of an escalation, takes those in front of it along.
+
+use sea_orm::sea_query::{Expr, ExprTrait as _};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use watchkeeper_entities::notification_delivery::{Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::model::notification::digest::{HeldBy, Hold, WINDOW_MS};
+use crate::model::notification::message::Message;
+use crate::model::notification::{Channel, Event};
+use crate::store::MainError;
+
+/// What holds a message for a channel that is told now; `None` when it may leave.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn hold(
+    connection: &impl ConnectionTrait,
+    channel: &Channel,
+    message: &Message,
+    now: Timestamp,
+) -> Result<Option<Hold>, MainError> {
+    let Some(severity) = message.severity().filter(|_| message.event != Event::IncidentEscalated) else {
+        return Ok(None);
+    };
+    let quiet = channel.routing.quiet.as_ref().and_then(|quiet| quiet.held_until(severity, now));
+    if let Some(until) = quiet {
+        return Ok(Some(Hold { until, by: HeldBy::QuietHours }));
+    }
+    let Some(most) = channel.routing.digest_above else { return Ok(None) };
+    if !are_more_recent(connection, channel.key, now.plus_ms(-WINDOW_MS), most).await? {
+        return Ok(None);
+    }
+    let until = digest_due(connection, channel.key, now).await?;
+    Ok(Some(Hold { until: until.unwrap_or_else(|| now.plus_ms(WINDOW_MS)), by: HeldBy::Digest }))
+}
+
+/// Returns true if a channel was told at least `most` messages since then.
+async fn are_more_recent(
+    connection: &impl ConnectionTrait,
+    channel: i64,
+    since: Timestamp,
+    most: u32,
+) -> Result<bool, MainError> {
+    let recent: Vec<i64> = Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::ChannelId.eq(channel))
+        .filter(Column::CreatedAt.gt(since.ms()))
+        .filter(Column::Event.ne(Event::Digest.as_str()))
+        .limit(u64::from(most))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(recent.len() >= usize::try_from(most).unwrap_or(usize::MAX))
+}
+
+/// The time at which the next digest of a channel is due, if messages wait for one.
+async fn digest_due(
+    connection: &impl ConnectionTrait,
+    channel: i64,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, MainError> {
+    let first: Option<Option<i64>> = Entity::find()
+        .select_only()
+        .column_as(Column::HeldUntil.min(), "first")
+        .filter(Column::ChannelId.eq(channel))
+        .filter(Column::HeldBy.eq(HeldBy::Digest.as_str()))
+        .filter(Column::HeldUntil.gt(now.ms()))
+        .filter(Column::EndedAt.is_null())
+        .into_tuple()
+        .one(connection)
+        .await?;
+    Ok(first.flatten().map(Timestamp::from_ms))
+}
+
+/// Lets go what waits in a channel: all of it, or what is about one subject.
+///
+/// # Errors
+/// When the database fails.
+pub async fn let_go(
+    connection: &impl ConnectionTrait,
+    channel: i64,
+    subject: Option<&str>,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    let held = || {
+        let held = Entity::update_many()
+            .filter(Column::ChannelId.eq(channel))
+            .filter(Column::HeldUntil.is_not_null())
+            .filter(Column::EndedAt.is_null());
+        subject.into_iter().fold(held, |held, subject| held.filter(Column::Subject.eq(subject)))
+    };
+    let due = held().col_expr(Column::DueAt, Expr::value(now.ms()));
+    due.filter(Column::DueAt.gt(now.ms())).exec(connection).await?;
+    let free = held()
+        .col_expr(Column::HeldUntil, Expr::value(None::<i64>))
+        .col_expr(Column::HeldBy, Expr::value(None::<String>));
+    free.exec(connection).await?;
+    Ok(())
+}
+
+/// The time at which a message that waits for no other one is due: now, or when nothing holds it any more.
+pub(super) fn due_from(now: Timestamp) -> sea_orm::sea_query::SimpleExpr {
+    let held = Expr::col((Entity, Column::HeldUntil));
+    Expr::case(held.clone().gt(now.ms()), held).finally(now.ms()).into()
+}

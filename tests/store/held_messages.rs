@@ -1,0 +1,172 @@
+//! What waits for the end of quiet hours or for a digest: in its order, and no longer than it must.
+
+use rstest::rstest;
+use watchkeeper::clock::{DAY_MS, Timestamp};
+use watchkeeper::id::Id;
+use watchkeeper::model::access::Organisation;
+use watchkeeper::model::incident::{Severity, TimelineEntry, WholeIncident};
+use watchkeeper::model::notification::delivery::{Delivery, DeliveryStatus, TryOutcome};
+use watchkeeper::model::notification::digest::{HeldBy, WINDOW_MS};
+use watchkeeper::model::notification::message::Subject;
+use watchkeeper::model::notification::quiet::QuietHours;
+use watchkeeper::model::notification::routing::Routing;
+use watchkeeper::model::notification::{Channel, Event};
+use watchkeeper::model::sight::Sight;
+use watchkeeper::store::incidents;
+use watchkeeper::store::notifications::courier::{backlog, bring_forward};
+use watchkeeper::store::notifications::digests::gather;
+use watchkeeper::store::notifications::list::{Wanted, page};
+
+use crate::incidents::made;
+use crate::notifications::{end, routed_channel, waiting};
+use crate::support::Backend;
+use crate::support::backend::Store;
+use crate::support::rows::stored_organisation;
+
+/// A Friday, 22:30 UTC; the quiet hours of these tests begin at 22:00 and end at 24:00.
+const EVENING: i64 = 1_763_764_200_000;
+const MIDNIGHT: i64 = EVENING + 90 * 60 * 1_000;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_ms(EVENING + ms)
+}
+
+fn quiet() -> Routing {
+    let hours = "mon,tue,wed,thu,fri,sat,sun 22:00-24:00".parse().unwrap();
+    let quiet = QuietHours { hours, zone: "UTC".parse().unwrap(), except_from: Severity::Critical };
+    Routing { quiet: Some(quiet), ..Routing::default() }
+}
+
+async fn opened(store: &Store, owner: &Organisation, now: Timestamp) -> WholeIncident {
+    let transaction = store.main.begin().await.unwrap();
+    let mut whole = made(owner, &[]);
+    whole.incident.severity = Severity::Minor;
+    whole.incident.updated_at = now;
+    incidents::insert(&transaction, &mut whole).await.unwrap();
+    transaction.commit().await.unwrap();
+    whole
+}
+
+async fn changed(
+    store: &Store,
+    before: &WholeIncident,
+    now: Timestamp,
+    change: impl FnOnce(&mut WholeIncident),
+) -> WholeIncident {
+    let mut after = before.clone();
+    change(&mut after);
+    let transaction = store.main.begin().await.unwrap();
+    incidents::save(&transaction, before, &after, now).await.unwrap();
+    transaction.commit().await.unwrap();
+    after
+}
+
+fn resolve(whole: &mut WholeIncident, now: Timestamp) {
+    let entry = TimelineEntry { id: Id::random(), ..whole.updates[0].clone() };
+    whole.resolve(entry, now);
+}
+
+async fn make_digest(store: &Store, channel: &Channel, busy: &[String], now: Timestamp) -> bool {
+    let transaction = store.main.begin().await.unwrap();
+    let has_gathered = gather(&transaction, channel, busy, now).await.unwrap();
+    transaction.commit().await.unwrap();
+    has_gathered
+}
+
+fn events(deliveries: &[Delivery]) -> Vec<Event> {
+    deliveries.iter().map(|delivery| delivery.message.event).collect()
+}
+
+#[rstest]
+#[tokio::test]
+async fn what_is_not_bad_enough_waits_for_the_end_of_quiet_hours(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let channel = routed_channel(&store, &owner, quiet()).await;
+    let incident = opened(&store, &owner, at(0)).await;
+    changed(&store, &incident, at(60_000), |whole| resolve(whole, at(60_000))).await;
+    assert!(waiting(&store, Timestamp::from_ms(MIDNIGHT - 1)).await.is_empty());
+    let nothing = backlog(store.main.reader(), at(60_000)).await.unwrap();
+    assert_eq!((nothing.waiting, nothing.oldest), (0, None), "nothing is late");
+    // Neither a circuit that closes nor another message lets it go.
+    let transaction = store.main.begin().await.unwrap();
+    bring_forward(&transaction, channel.key, at(70_000)).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert!(waiting(&store, Timestamp::from_ms(MIDNIGHT - 1)).await.is_empty());
+    let first = waiting(&store, Timestamp::from_ms(MIDNIGHT)).await;
+    assert_eq!(events(&first), [Event::IncidentOpened]);
+    assert_eq!(first[0].hold.map(|hold| hold.by), Some(HeldBy::QuietHours));
+    assert_eq!(first[0].expires_at, Timestamp::from_ms(MIDNIGHT + DAY_MS), "it has its day from then on");
+    assert!(!make_digest(&store, &channel, &[], Timestamp::from_ms(MIDNIGHT)).await);
+    end(&store, &first[0], TryOutcome::Delivered, None).await;
+    let second = waiting(&store, Timestamp::from_ms(MIDNIGHT)).await;
+    assert_eq!(events(&second), [Event::IncidentResolved]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn what_becomes_bad_enough_takes_along_what_waits_in_front_of_it(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    routed_channel(&store, &owner, quiet()).await;
+    let incident = opened(&store, &owner, at(0)).await;
+    opened(&store, &owner, at(0)).await;
+    assert!(waiting(&store, at(1_000)).await.is_empty());
+    changed(&store, &incident, at(2_000), |whole| whole.incident.severity = Severity::Critical).await;
+    let due = waiting(&store, at(2_000)).await;
+    assert_eq!(events(&due), [Event::IncidentOpened], "of this incident alone");
+    end(&store, &due[0], TryOutcome::Delivered, None).await;
+    assert_eq!(events(&waiting(&store, at(2_000)).await), [Event::IncidentUpdated]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn what_comes_beyond_the_number_is_told_in_one_message(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let routing = Routing { digest_above: Some(2), ..Routing::default() };
+    let channel = routed_channel(&store, &owner, routing).await;
+    let mut incidents = Vec::new();
+    for number in 0..5 {
+        incidents.push(opened(&store, &owner, at(number)).await);
+    }
+    changed(&store, &incidents[4], at(500), |whole| resolve(whole, at(500))).await;
+    let alone = waiting(&store, at(2 + WINDOW_MS - 1)).await;
+    assert_eq!(alone.len(), 2, "so many are told one by one");
+    for delivery in &alone {
+        end(&store, delivery, TryOutcome::Delivered, None).await;
+    }
+    let due = at(2 + WINDOW_MS);
+    assert_eq!(
+        waiting(&store, due).await.len(),
+        3,
+        "all of them at the same time, the last one behind another"
+    );
+    // One is on its way already: it stays alone, and so does what is behind it.
+    let busy = [incidents[2].incident.id.to_string()];
+    assert!(make_digest(&store, &channel, &busy, due).await);
+    let digest = waiting(&store, due).await;
+    assert_eq!(events(&digest), [Event::IncidentOpened, Event::Digest]);
+    let Subject::Digest(facts) = &digest[1].message.subject else { unreachable!("a digest") };
+    assert_eq!((facts.count, facts.entries.len(), facts.is_over), (3, 3, false));
+    assert_eq!(digest[1].message.headline(), "3 messages in one: 2 begun, 1 resolved");
+    // What is written now waits for the digest, whatever it is about.
+    let later =
+        changed(&store, &incidents[3], at(WINDOW_MS * 2), |whole| resolve(whole, at(WINDOW_MS * 2))).await;
+    assert_eq!(waiting(&store, at(WINDOW_MS * 9)).await.len(), 2);
+    end(&store, &digest[1], TryOutcome::Delivered, None).await;
+    let mut last = waiting(&store, at(WINDOW_MS * 9)).await;
+    last.sort_by_key(|delivery| delivery.key);
+    assert_eq!(events(&last), [Event::IncidentOpened, Event::IncidentResolved]);
+    assert_eq!(last[1].message.subject_id(), later.incident.id.as_str());
+    let wanted = Wanted { statuses: vec![DeliveryStatus::Gathered], ..Wanted::default() };
+    let told = page(store.main.reader(), Sight::whole(owner.key), &wanted, 9).await.unwrap();
+    assert_eq!(told.len(), 3);
+    assert!(told.iter().all(|told| told.digest == Some(digest[1].id)));
+}
