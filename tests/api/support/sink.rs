@@ -130,6 +130,11 @@ impl Sink {
         *self.state.conduct.lock().unwrap() = conduct;
     }
 
+    /// The number of requests that arrived.
+    pub(crate) fn count(&self) -> usize {
+        self.state.received.lock().unwrap().len()
+    }
+
     /// Everything that arrived.
     pub(crate) fn received(&self) -> Vec<Received> {
         self.state.received.lock().unwrap().clone()
@@ -158,7 +163,7 @@ fn serve(stream: TcpStream, state: &State) -> Option<()> {
         let conduct = state.conduct.lock().unwrap().clone();
         match conduct {
             Conduct::Answer(status, lines) => {
-                write!(writer, "HTTP/1.1 {status} x\r\n{lines}Content-Length: 0\r\n\r\n").ok()?;
+                say(&mut writer, status, lines, "")?;
             }
             Conduct::Say(status, lines, body) => say(&mut writer, status, lines, body)?,
             Conduct::Judge(judge) => {
@@ -189,7 +194,9 @@ fn serve(stream: TcpStream, state: &State) -> Option<()> {
 
 fn say(writer: &mut TcpStream, status: u16, lines: &str, body: &str) -> Option<()> {
     let length = body.len();
-    write!(writer, "HTTP/1.1 {status} x\r\n{lines}Content-Length: {length}\r\n\r\n{body}").ok()
+    // In one piece: what is written bit by bit waits for the other side to acknowledge the bit before.
+    let answer = format!("HTTP/1.1 {status} x\r\n{lines}Content-Length: {length}\r\n\r\n{body}");
+    writer.write_all(answer.as_bytes()).ok()
 }
 
 fn pause(state: &State, time: Duration) {
