@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait as _};
-use watchkeeper_entities::component::{Column, Entity};
+use watchkeeper_entities::component::{Column, Entity, Model};
 
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
@@ -45,14 +45,11 @@ async fn parts(
         .column(Column::StatuspageId)
         .filter(Column::ServiceId.is_in(services.iter().copied()))
         .into_query();
-    let rows: Vec<(i64, i64, Option<i64>, Option<i64>, bool)> = Entity::find()
-        .select_only()
-        .columns([Column::Id, Column::StatuspageId, Column::ParentId, Column::ServiceId, Column::IsVisible])
-        .filter(Column::StatuspageId.in_subquery(with_one))
-        .into_tuple()
-        .all(connection)
-        .await?;
-    let part = |(key, page, parent, service, is_visible)| (key, Part { page, parent, service, is_visible });
+    let rows = Entity::find().filter(Column::StatuspageId.in_subquery(with_one)).all(connection).await?;
+    let part = |row: Model| {
+        let Model { statuspage_id: page, parent_id: parent, service_id: service, is_visible, .. } = row;
+        (row.id, Part { page, parent, service, is_visible })
+    };
     Ok(rows.into_iter().map(part).collect())
 }
 
