@@ -6,7 +6,6 @@
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::maintenance::MaintenanceKey;
 use crate::model::translated::Translated;
 use crate::model::word::words;
 
@@ -40,22 +39,22 @@ words! {
 pub enum FactSubject {
     /// An entry on the timeline of an incident.
     Incident {
-        /// Key of the incident.
+        /// Database key of the incident.
         incident: i64,
         /// Id of the entry.
         entry: Id,
     },
     /// An entry on the timeline of a maintenance.
     Maintenance {
-        /// Its key.
-        maintenance: MaintenanceKey,
+        /// Database key of the maintenance.
+        maintenance: i64,
         /// Id of the entry.
         entry: Id,
     },
     /// A reminder of a maintenance.
     Reminder {
-        /// Its key.
-        maintenance: MaintenanceKey,
+        /// Database key of the maintenance.
+        maintenance: i64,
         /// The planned start.
         start: Timestamp,
     },

@@ -21,7 +21,6 @@ use crate::model::maintenance::{Maintenance, texts};
 use crate::model::subscriber_fact::{FactKind, FactSubject, KEPT_MS, SubscriberFact};
 use crate::model::translated::Translated;
 use crate::store::MainError;
-use crate::store::maintenances::links;
 
 /// Facts whose pages are read in one statement.
 const CHUNK: usize = 500;
@@ -107,8 +106,6 @@ async fn fact(
     maintenance: &Maintenance,
     (kind, subject): (FactKind, FactSubject),
 ) -> Result<SubscriberFact, MainError> {
-    let chosen = links::chosen_for(connection, maintenance.key).await?;
-    let services = links::covered_by(connection, maintenance.key).await?;
     Ok(SubscriberFact {
         key: 0,
         id: Id::random(),
@@ -118,7 +115,7 @@ async fn fact(
         title: maintenance.title.clone(),
         message: maintenance.title.clone(),
         at: maintenance.updated_at,
-        pages: pages::that_show(connection, &chosen, &services).await?,
+        pages: pages::that_show_maintenance(connection, maintenance.key).await?,
     })
 }
 

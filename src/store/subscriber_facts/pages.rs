@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait as _};
 use watchkeeper_entities::component::{Column, Entity, Model};
+use watchkeeper_entities::{maintenance_service, maintenance_statuspage};
 
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
@@ -33,6 +34,28 @@ pub(super) async fn that_show(
         chosen.iter().copied().collect()
     };
     Ok(shown.into_iter().collect())
+}
+
+/// The keys of the pages, ascending, that show a maintenance.
+pub(super) async fn that_show_maintenance(
+    connection: &impl ConnectionTrait,
+    maintenance: i64,
+) -> Result<Vec<i64>, MainError> {
+    let chosen: Vec<i64> = maintenance_statuspage::Entity::find()
+        .select_only()
+        .column(maintenance_statuspage::Column::StatuspageId)
+        .filter(maintenance_statuspage::Column::MaintenanceId.eq(maintenance))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let services: Vec<ServiceKey> = maintenance_service::Entity::find()
+        .select_only()
+        .column(maintenance_service::Column::ServiceId)
+        .filter(maintenance_service::Column::MaintenanceId.eq(maintenance))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    that_show(connection, &chosen, &services).await
 }
 
 /// Every component of the pages that have one of these services, by its key.
