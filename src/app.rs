@@ -11,6 +11,7 @@ mod figures;
 pub mod first_start;
 mod foundation;
 pub(crate) mod locations;
+mod notices;
 mod notify;
 mod past;
 mod plan_limits;
@@ -198,13 +199,12 @@ impl App {
             announcer: &announcer,
             measured: recording.measured(),
             domains: public::domain_watch(&state),
-            courier: notify::courier(&state, &recording.told),
             foundation: &foundation,
             guard: &guard,
             restored,
             lone: Lone::of(&announcer.ownership, &foundation.config),
             places: &places,
-            watchdog: watchdog::watchdog(&foundation, state.readiness(), &recording)?,
+            telling: notify::telling(&foundation, &state, &recording)?,
         })
         .await;
         cluster::wait_for_share(&announcer.ownership).await;

@@ -45,6 +45,7 @@ pub mod http;
 pub mod id;
 pub mod incidents;
 pub mod model;
+pub mod notices;
 pub mod notify;
 pub mod pages;
 pub mod probe;

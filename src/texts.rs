@@ -64,6 +64,18 @@ impl<'a> Text<'a> {
         Self { subject: Some(Subject { variable: "service", name: service }), ..Self::new(name) }
     }
 
+    /// A text about something that is no service.
+    #[must_use]
+    pub const fn about(name: &'static str, subject: &'a str) -> Self {
+        Self { subject: Some(Subject { variable: "subject", name: subject }), ..Self::new(name) }
+    }
+
+    /// The same, with what somebody or something else has said.
+    #[must_use]
+    pub const fn with_note(self, note: &'a str) -> Self {
+        Self { note: Some(note), ..self }
+    }
+
     /// The same, about so many other services as well.
     #[must_use]
     pub const fn and_others(self, number: usize) -> Self {
@@ -87,6 +99,13 @@ impl<'a> Text<'a> {
         let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
         texts.entry(default_locale.clone()).or_insert_with(english);
         Translated::new(texts).unwrap_or_else(|| Translated::single(default_locale, english()))
+    }
+
+    /// Returns the text in the default language of the organisation.
+    #[must_use]
+    pub fn in_default(&self, organisation: &Organisation) -> String {
+        let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
+        self.in_language(&organisation.default_locale).unwrap_or_else(english)
     }
 
     /// The text in this language or a more general form of it; `None` when there is no such file.

@@ -28,7 +28,7 @@ const FLOORS: [&[&str]; 15] = [
     &["engine"],
     &["announcer", "readiness"],
     &["feed", "notify"],
-    &["events", "incidents"],
+    &["events", "incidents", "notices"],
     &["http", "record", "pages", "timetable", "bus"],
     &["remote", "agent", "cluster"],
     &["app"],

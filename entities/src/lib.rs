@@ -41,6 +41,7 @@ pub mod maintenance_service;
 pub mod maintenance_skip;
 pub mod maintenance_statuspage;
 pub mod maintenance_update;
+pub mod notice;
 pub mod notification_channel;
 pub mod notification_delivery;
 pub mod notification_try;

@@ -11,13 +11,13 @@ use crate::announcer::Announcer;
 use crate::app::cluster::Lone;
 use crate::app::foundation::Foundation;
 use crate::app::locations::Place;
+use crate::app::notify::Telling;
 use crate::app::{past, reconcile};
 use crate::clock::guard::ClockGuard;
 use crate::events::{Hub, tail};
 use crate::feed::News;
 use crate::incidents::{self, Incidents};
-use crate::notify::courier::Courier;
-use crate::notify::watchdog::Watchdog;
+use crate::notices;
 use crate::record::recorder::Recorder;
 use crate::record::restore::Restored;
 use crate::record::upkeep;
@@ -37,6 +37,7 @@ const PREPARATION: Kind = Kind::restarting("history_preparation");
 const COURIER: Kind = Kind::restarting("courier");
 const EVENTS: Kind = Kind::restarting("events");
 const INCIDENTS: Kind = Kind::restarting("incidents");
+const NOTICES: Kind = Kind::restarting("notices");
 const RECONCILIATION: Kind = Kind::restarting("reconciliation");
 const UPKEEP: Kind = Kind::restarting("upkeep");
 const WATCHDOG: Kind = Kind::restarting("watchdog");
@@ -48,13 +49,12 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) announcer: &'a Announcer,
     pub(super) measured: Measured<'a>,
     pub(super) domains: DomainWatch,
-    pub(super) courier: Courier,
     pub(super) foundation: &'a Foundation,
     pub(super) guard: &'a Arc<ClockGuard>,
     pub(super) restored: Vec<Restored>,
     pub(super) lone: Option<Lone>,
     pub(super) places: &'a [Place],
-    pub(super) watchdog: Option<Watchdog>,
+    pub(super) telling: Telling,
 }
 
 /// What records measurements, and who hears that they are durable.
@@ -80,13 +80,12 @@ impl Background {
             announcer,
             measured,
             domains,
-            courier,
             foundation,
             guard,
             restored,
             lone,
             places,
-            watchdog,
+            telling: Telling { courier, notices, watchdog },
         } = parts;
         let Announcer { databases, engine, .. } = announcer;
         let Measured { recorder, news, events } = measured;
@@ -131,7 +130,9 @@ impl Background {
         let references = places.iter().map(|place| place.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
         let courier = supervisor.spawn(COURIER, move || courier.clone().run());
-        let lasting = [courier, figures, preparation, incidents, events, reconciliation, upkeep, wall_clock];
+        let notices = supervisor.spawn(NOTICES, move || notices::run(notices.clone()));
+        let lasting =
+            [courier, notices, figures, preparation, incidents, events, reconciliation, upkeep, wall_clock];
         Self {
             tasks: lasting.into_iter().chain(references).chain(watchdog).collect(),
             maintenances: supervisor.start(&placement, move || {

@@ -20,6 +20,8 @@ use crate::config::reference_targets::ReferenceTargets;
 
 const HOST: &str = "a host name in lower case, perhaps with a port, such as status.example.net";
 const PING_INTERVAL: std::ops::RangeInclusive<u32> = 1..=86_400;
+/// Seconds that trouble of our own must last before it is told.
+const NOTICE_AFTER: std::ops::RangeInclusive<u32> = 1..=3_600;
 const RATE: std::ops::RangeInclusive<u32> = 1..=1_000_000_000;
 
 /// The text form of a value of a TOML file.
@@ -125,6 +127,11 @@ pub(super) fn secret_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Se
 pub(super) fn ping_interval<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let within = |text: &str| parsed(text).filter(|seconds| PING_INTERVAL.contains(seconds));
     required(from, "a whole number from 1 to 86400", within)
+}
+
+pub(super) fn notice_after<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let within = |text: &str| parsed(text).filter(|seconds| NOTICE_AFTER.contains(seconds));
+    required(from, "a whole number from 1 to 3600", within)
 }
 
 pub(super) fn http_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {

@@ -1,4 +1,4 @@
-//! `[watchdog]`: who is pinged as long as everything works here.
+//! `[watchdog]`: who is pinged as long as everything works here, and when trouble of our own is told.
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -15,10 +15,13 @@ pub struct WatchdogConfig {
     /// Seconds between two pings.
     #[serde(deserialize_with = "rule::ping_interval")]
     pub ping_interval_seconds: u32,
+    /// Seconds for which a location or this process must be in trouble before it is told, and well before that is over.
+    #[serde(deserialize_with = "rule::notice_after")]
+    pub notice_after_seconds: u32,
 }
 
 impl Default for WatchdogConfig {
     fn default() -> Self {
-        Self { ping_url: None, ping_interval_seconds: 60 }
+        Self { ping_url: None, ping_interval_seconds: 60, notice_after_seconds: 60 }
     }
 }

@@ -8,8 +8,8 @@ use crate::http::openapi::operation::Chapter;
 use crate::http::outside;
 use crate::http::v1::{
     access_scopes, components, custom_domains, escalation_policies, events, history, incident_policies,
-    incidents, maintenance_series, maintenances, notification_channels, notifications, reference, services,
-    simulations, sla_targets, statuspages, tags,
+    incidents, maintenance_series, maintenances, notices, notification_channels, notifications, reference,
+    services, simulations, sla_targets, statuspages, tags,
 };
 
 /// The document of a server with these routes and settings.
@@ -31,6 +31,7 @@ fn chapters(config: &Config) -> Vec<Chapter> {
         maintenance_series::openapi::chapter(),
         notification_channels::openapi::chapter(),
         notifications::openapi::chapter(),
+        notices::openapi::chapter(),
         sla_targets::openapi::chapter(),
         escalation_policies::openapi::chapter(),
         events::openapi::chapter(),

@@ -32,6 +32,7 @@ pub mod ledger;
 pub mod location;
 pub mod maintenance;
 pub mod node;
+pub mod notice;
 pub mod notification;
 pub mod oncall;
 pub mod outage;

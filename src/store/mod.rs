@@ -31,6 +31,7 @@ pub mod installation;
 pub mod linked;
 pub mod maintenances;
 mod named;
+pub mod notices;
 pub mod notification_channels;
 pub mod notifications;
 mod open_transaction;

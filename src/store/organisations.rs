@@ -49,6 +49,14 @@ pub async fn list(connection: &impl ConnectionTrait) -> Result<Vec<Organisation>
     rows.into_iter().map(from_row).collect()
 }
 
+/// The oldest organisation: that of the operator.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn first(connection: &impl ConnectionTrait) -> Result<Option<Organisation>, MainError> {
+    Entity::find().order_by_asc(Column::Id).one(connection).await?.map(from_row).transpose()
+}
+
 /// The organisations with these database keys, in no order.
 ///
 /// # Errors

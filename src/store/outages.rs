@@ -6,15 +6,17 @@ use std::collections::HashMap;
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect, Select,
+    QuerySelect, QueryTrait as _, Select,
 };
 use watchkeeper_entities::outage::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::service;
 
 use crate::clock::Timestamp;
+use crate::model::check::CheckType;
 use crate::model::outage::Outage;
 use crate::model::partition::{PARTITIONS, Partitions};
-use crate::model::service::ServiceKey;
-use crate::store::MainError;
+use crate::model::service::{Service, ServiceKey};
+use crate::store::{MainError, services};
 
 /// Most keys in one statement: far below what a statement may bind.
 const CHUNK: usize = 1_000;
@@ -53,6 +55,32 @@ pub async fn of_services(
         }
     }
     Ok(found)
+}
+
+/// The services of these types that are in trouble, neither unreachable nor recovered, of every organisation.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn services_of(
+    connection: &impl ConnectionTrait,
+    types: &[CheckType],
+) -> Result<Vec<Service>, MainError> {
+    let of_types = service::Entity::find()
+        .select_only()
+        .column(service::Column::Id)
+        .filter(service::Column::CheckType.is_in(types.iter().map(|kind| kind.as_str())))
+        .into_query();
+    let in_trouble: Vec<ServiceKey> = Entity::find()
+        .select_only()
+        .column(Column::ServiceId)
+        .filter(Column::ServiceId.in_subquery(of_types))
+        .filter(Column::UnreachableSince.is_null())
+        .filter(Column::RecoveredAt.is_null())
+        .order_by_asc(Column::ServiceId)
+        .into_tuple()
+        .all(connection)
+        .await?;
+    services::by_keys(connection, &in_trouble).await
 }
 
 /// The outages of an incident.
@@ -168,6 +196,26 @@ pub async fn postpone_recovered(
         Entity::update_many()
             .col_expr(Column::LookAt, Expr::value(look_at.ms()))
             .filter(Column::ServiceId.is_in(chunk.iter().copied()))
+            .filter(Column::RecoveredAt.is_not_null())
+            .exec(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Looks at once at what has recovered of these incidents: the service that they waited for may be gone.
+///
+/// # Errors
+/// When the database fails.
+pub async fn look_at_recovered(
+    connection: &impl ConnectionTrait,
+    incidents: &[i64],
+    now: Timestamp,
+) -> Result<(), MainError> {
+    for chunk in incidents.chunks(CHUNK) {
+        Entity::update_many()
+            .col_expr(Column::LookAt, Expr::value(now.ms()))
+            .filter(Column::IncidentId.is_in(chunk.iter().copied()))
             .filter(Column::RecoveredAt.is_not_null())
             .exec(connection)
             .await?;

@@ -60,6 +60,7 @@ mod maintenance_states;
 mod maintenances;
 mod me;
 mod metrics;
+mod notices;
 mod notification_channels;
 mod notifications;
 mod openapi;

@@ -11,7 +11,7 @@ use crate::support::{UNKNOWN_ID, create_unconfigured};
 const PATH: &str = "/v1/notification-channels";
 pub(crate) const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const KEYS: &str = "id kind name is_enabled settings events min_severity applies_to tag_ids service_ids \
-    created_at updated_at";
+    quiet_hours digest_above created_at updated_at";
 
 /// The body of a webhook to this address, with these further members.
 pub(crate) fn webhook(url: &str, more: &Value) -> Value {
@@ -43,7 +43,21 @@ fn a_channel_is_shown_without_its_secrets() {
         ("kind", json!("webhook")),
         ("is_enabled", json!(true)),
         ("settings", settings),
-        ("events", json!(["incident.opened", "incident.reopened", "incident.resolved"])),
+        (
+            "events",
+            json!([
+                "incident.opened",
+                "incident.reopened",
+                "incident.resolved",
+                "certificate.expiring",
+                "location.impaired",
+                "monitor.trouble",
+                "sla.burning",
+                "oncall.gap"
+            ]),
+        ),
+        ("quiet_hours", json!(null)),
+        ("digest_above", json!(null)),
         ("min_severity", json!("minor")),
         ("applies_to", json!("all")),
         ("tag_ids", json!([])),
@@ -75,6 +89,13 @@ fn a_channel_is_changed_field_by_field() {
             json!(["incident.opened", "incident.resolved"]),
         ),
         (json!({"min_severity": "critical"}), "min_severity", json!("critical")),
+        (json!({"digest_above": 5}), "digest_above", json!(5)),
+        (
+            json!({"quiet_hours": {"hours": [{"days": ["sat"], "from": "00:00", "to": "24:00"}], "time_zone": "Europe/Berlin"}}),
+            "quiet_hours",
+            json!({"hours": [{"days": ["sat"], "from": "00:00", "to": "24:00"}], "time_zone": "Europe/Berlin", "except_from": "critical"}),
+        ),
+        (json!({"quiet_hours": null}), "quiet_hours", json!(null)),
         (
             json!({"settings": {"url": "http://127.0.0.1:9/x", "secret": "__SERVICE_KEEP_UNCHANGED__"}}),
             "settings",
@@ -126,6 +147,10 @@ const REQUIRED: &str = "This field is required.";
 #[case(json!({"applies_to": "some"}), "applies_to", "Unknown value. Allowed: all, selected.")]
 #[case(json!({"tag_ids": [UNKNOWN_ID]}), "tag_ids.0", "No tag with the ID")]
 #[case(json!({"service_ids": [UNKNOWN_ID]}), "service_ids.0", "No service with the ID")]
+#[case(json!({"digest_above": 0}), "digest_above", "The smallest allowed value is 1.")]
+#[case(json!({"quiet_hours": {"hours": []}}), "quiet_hours.hours", "Send at least 1 entries.")]
+#[case(json!({"quiet_hours": {"hours": []}}), "quiet_hours.time_zone", REQUIRED)]
+#[case(json!({"quiet_hours": {"time_zone": "Mars"}}), "quiet_hours.time_zone", "Unknown time zone.")]
 #[case(json!({"is_enabled": "yes"}), "is_enabled", "This value must be true or false.")]
 fn what_cannot_be_a_channel_is_refused(#[case] more: Value, #[case] path: &str, #[case] text: &str) {
     let client = Server::shared().tenant("business");
@@ -134,6 +159,26 @@ fn what_cannot_be_a_channel_is_refused(#[case] more: Value, #[case] path: &str, 
     let found = errors.iter().find(|(at, _)| at == path).unwrap_or_else(|| panic!("{errors:?}"));
     assert!(found.1.starts_with(text), "{errors:?}");
     assert!(!answer.body.contains("hunter2"), "no error repeats a secret");
+}
+
+/// Channels that people read have digests, those of programs if it is wanted, and those whose messages are alerts never.
+#[rstest]
+#[case("slack", json!({"url": "https://hooks.slack.com/services/T/B/x"}), Some(20))]
+#[case("webhook", json!({"url": "https://a.example", "secret": SECRET}), None)]
+#[case("pagerduty", json!({"routing_key": "0123456789abcdef0123456789abcdef"}), None)]
+fn a_kind_has_digests_or_none(#[case] kind: &str, #[case] settings: Value, #[case] usual: Option<u32>) {
+    let client = Server::shared().tenant("business");
+    let body = json!({"kind": kind, "name": "Channel", "settings": settings});
+    let channel = create_channel(&client, &body);
+    assert_eq!(channel["digest_above"], json!(usual));
+    let changed = client.patch(&item(&channel), &json!({"digest_above": 3}));
+    if kind == "pagerduty" {
+        let refused = changed.expect(422).errors();
+        assert_eq!(refused[0].0, "digest_above");
+        assert_eq!(refused[0].1, "Channels of this kind take each message by itself.");
+    } else {
+        assert_eq!(changed.expect(200).data()["digest_above"], 3);
+    }
 }
 
 #[test]

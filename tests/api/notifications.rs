@@ -112,6 +112,39 @@ async fn a_message_that_fails_comes_again_under_the_same_id_and_holds_up_the_nex
     assert!(received.iter().all(|message| is_signed(message, SECRET)), "each try is signed anew");
 }
 
+/// What comes beyond the number of a minute is one message at its end; what follows comes by itself again.
+#[tokio::test]
+async fn many_things_at_once_are_told_in_one_message() {
+    let client = Server::shared().tenant("business");
+    let sink = Sink::start();
+    create_channel(&client, &webhook(&sink.url(), &json!({"digest_above": 2})));
+    let incidents: Vec<Value> = (0..5).map(|_| open_incident(&client, &json!({}))).collect();
+    until_received(&sink, 2).await;
+    let held = deliveries(&client, "status=waiting");
+    assert_eq!(held.len(), 3);
+    assert!(held.iter().all(|row| row["held_by"] == "digest" && row["next_try_at"].is_string()), "{held:?}");
+    resolve(&client, &incidents[4]);
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(90);
+    while sink.received().len() < 3 {
+        assert!(tokio::time::Instant::now() < deadline, "no digest has come");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let digest = sink.received()[2].clone();
+    assert_eq!(digest.event(), "digest");
+    assert!(is_signed(&digest, SECRET));
+    let told = digest.json()["data"]["digest"].clone();
+    assert_eq!(told["count"], 4, "{told}");
+    let about: Vec<&Value> =
+        told["messages"].as_array().unwrap().iter().map(|message| &message["about"]).collect();
+    let expected = [&incidents[2]["id"], &incidents[3]["id"], &incidents[4]["id"], &incidents[4]["id"]];
+    assert_eq!(about, expected);
+    let gathered = until_status(&client, "gathered", 4).await;
+    assert!(gathered.iter().all(|row| row["digest_id"] == digest.header("webhook-id")), "{gathered:?}");
+    resolve(&client, &incidents[3]);
+    let last = until_received(&sink, 4).await;
+    assert_eq!(last[3].event(), "incident.resolved");
+}
+
 #[tokio::test]
 async fn a_channel_is_told_what_it_is_about() {
     let client = Server::shared().tenant("business");

@@ -63,6 +63,7 @@ const NEEDED: &str = "
     PUT /v1/notification-channels/{id} notification_channels.edit
     DELETE /v1/notification-channels/{id} notification_channels.delete
     POST /v1/notification-channels/{id}/test notification_channels.edit
+    GET /v1/notices notifications.view
     GET /v1/notifications notifications.view
     GET /v1/notifications/{id} notifications.view
     POST /v1/notifications/redeliver notifications.redeliver

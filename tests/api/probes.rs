@@ -88,7 +88,7 @@ async fn a_location_that_contradicts_all_others_is_impaired_for_those_who_see_it
 }
 
 /// A web server that answers everybody but one address, to which it says 500.
-fn unfriendly_target(to: IpAddr) -> SocketAddr {
+pub(crate) fn unfriendly_target(to: IpAddr) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {

@@ -10,13 +10,15 @@ use watchkeeper::model::history::MeasuredStatus::{Down, NoData, Up};
 use watchkeeper::model::incident::{
     ChosenPage, Incident, IncidentKind, IncidentStatus, OpenPeriod, Severity, TimelineEntry, WholeIncident,
 };
+use watchkeeper::model::incident_policy::OutageKind;
+use watchkeeper::model::outage::Outage;
 use watchkeeper::model::service::{NamedService, Service};
 use watchkeeper::model::sight::Sight;
 use watchkeeper::model::translated::Translated;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::incidents::departure::{Cleanup, Departure, leave_service};
 use watchkeeper::store::incidents::list::{IncidentFilter, page, periods};
-use watchkeeper::store::{incidents, services};
+use watchkeeper::store::{incidents, outages, services};
 
 use crate::linked::stored_page;
 use crate::support::Backend;
@@ -262,6 +264,43 @@ async fn a_service_leaves_its_incidents(
         (IncidentStatus::Resolved, &message, false)
     );
     assert_eq!((ended.updates.len(), last.created_at), (2, at(50)));
+}
+
+/// The last service that an incident waited for is deleted: those that have recovered are looked at at once, not in a minute.
+#[rstest]
+#[tokio::test]
+async fn an_incident_does_not_wait_for_a_deleted_service(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let (owner, [c, a, b]) = three_services(&store).await;
+    let [waits, other] = [made(&owner, &[&c, &a]), made(&owner, &[&b])];
+    let [waits, other] = [stored(&store, waits).await, stored(&store, other).await];
+    let outage = |service, incident: &WholeIncident, recovered_at| Outage {
+        incident: Some(incident.incident.key),
+        told_at: Some(at(100)),
+        recovered_at,
+        look_at: Some(at(60_000)),
+        ..Outage::begun(owner.key, service, OutageKind::Down, at(90))
+    };
+    let all = [
+        outage(c.key, &waits, Some(at(200))),
+        outage(a.key, &waits, None),
+        outage(b.key, &other, Some(at(200))),
+    ];
+    let message = Translated::single("en", "Gone");
+    let (organisation, service) = (owner.key, a.key);
+    let departure =
+        Departure { organisation, service, at: at(300), deletes_orphans: false, message: &message };
+    let transaction = store.main.begin().await.unwrap();
+    outages::save(&transaction, &all).await.unwrap();
+    leave_service(&transaction, &departure).await.unwrap();
+    services::delete(&transaction, a.key).await.unwrap();
+    transaction.commit().await.unwrap();
+    let mut left = outages::of_services(store.main.reader(), &[a.key, b.key, c.key]).await.unwrap();
+    left.sort_by_key(|outage| outage.look_at);
+    let looks: Vec<_> = left.iter().map(|outage| (outage.service, outage.look_at)).collect();
+    assert_eq!(looks, [(c.key, Some(at(300))), (b.key, Some(at(60_000)))]);
 }
 
 /// Contract 4.9: what the history says about services of open incidents, at a start and when somebody is told.

@@ -27,6 +27,7 @@ mod m0024_notifications;
 mod m0025_sla_targets;
 mod m0026_escalation;
 mod m0027_held_messages;
+mod m0028_notices;
 mod m0031_subscriber_facts;
 
 use sea_orm_migration::MigrationTrait;
@@ -63,6 +64,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0025_sla_targets::Step),
         Box::new(m0026_escalation::Step),
         Box::new(m0027_held_messages::Step),
+        Box::new(m0028_notices::Step),
         Box::new(m0031_subscriber_facts::Step),
     ]
 }

@@ -128,6 +128,15 @@ pub(super) struct WatchdogFlags {
         value_name = "N"
     )]
     ping_interval_seconds: Option<String>,
+    /// Seconds for which a location or this process must be in trouble before a notice tells it, and well before another one
+    /// says so
+    #[arg(
+        id = "watchdog.notice_after_seconds",
+        long = "watchdog-notice-after-seconds",
+        env = "WATCHKEEPER_WATCHDOG__NOTICE_AFTER_SECONDS",
+        value_name = "N"
+    )]
+    notice_after_seconds: Option<String>,
 }
 
 // `[compaction]`.

@@ -18,6 +18,7 @@ const CONTRACT: &str = "
     GET,POST /v1/notification-channels
     GET,PUT,PATCH,DELETE /v1/notification-channels/{id}
     POST /v1/notification-channels/{id}/test
+    GET /v1/notices
     GET /v1/notifications
     GET /v1/notifications/{id}
     POST /v1/notifications/{id}/redeliver

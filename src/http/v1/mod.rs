@@ -23,6 +23,7 @@ pub(super) mod maintenance_series;
 pub(super) mod maintenances;
 mod me;
 mod named;
+pub(super) mod notices;
 pub(super) mod notification_channels;
 pub(super) mod notifications;
 mod probes;

@@ -17,7 +17,7 @@ use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
     access_scopes, assets, channel_types, check_types, components, custom_domains, engine,
-    escalation_policies, events, incident_policies, incidents, maintenance_series, maintenances, me,
+    escalation_policies, events, incident_policies, incidents, maintenance_series, maintenances, me, notices,
     notification_channels, notifications, probes, services, sla_targets, statuspages, tags,
 };
 use crate::model::access::Permission as May;
@@ -214,6 +214,7 @@ fn of_notifications() -> Vec<Route<AppState>> {
         Route::update("/v1/notification-channels/{id}", edit, channels::update_notification_channel),
         Route::delete("/v1/notification-channels/{id}", delete, channels::delete_notification_channel),
         Route::post("/v1/notification-channels/{id}/test", edit, channels::test_notification_channel),
+        Route::get("/v1/notices", read, notices::list_notices),
         Route::get("/v1/notifications", read, notifications::list_notifications),
         Route::post("/v1/notifications/redeliver", redeliver, notifications::redeliver_notifications),
         Route::get("/v1/notifications/{id}", read, notifications::show_notification),

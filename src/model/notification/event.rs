@@ -23,6 +23,24 @@ words! {
         /// It is over.
         #[strum(serialize = "incident.resolved")]
         IncidentResolved,
+        /// A certificate ends soon, or has ended.
+        #[strum(serialize = "certificate.expiring")]
+        CertificateExpiring,
+        /// A heartbeat did not come in time, or reported a failure.
+        #[strum(serialize = "heartbeat.missed")]
+        HeartbeatMissed,
+        /// A location has lost its own network, or is not heard.
+        #[strum(serialize = "location.impaired")]
+        LocationImpaired,
+        /// This monitor cannot do all of its work.
+        #[strum(serialize = "monitor.trouble")]
+        MonitorTrouble,
+        /// An error budget is used up too fast.
+        #[strum(serialize = "sla.burning")]
+        SlaBurning,
+        /// Nobody is on duty for a time to come.
+        #[strum(serialize = "oncall.gap")]
+        OncallGap,
         /// Much has happened at once: one message instead of many.
         #[strum(serialize = "digest")]
         Digest,
@@ -34,22 +52,52 @@ words! {
 
 impl Event {
     /// The events that a channel may choose; escalations go to whom their policy names.
-    pub const CHOICE: [Self; 5] = [
+    pub const CHOICE: [Self; 11] = [
         Self::IncidentOpened,
         Self::IncidentUpdated,
         Self::IncidentAcknowledged,
         Self::IncidentReopened,
         Self::IncidentResolved,
+        Self::CertificateExpiring,
+        Self::HeartbeatMissed,
+        Self::LocationImpaired,
+        Self::MonitorTrouble,
+        Self::SlaBurning,
+        Self::OncallGap,
     ];
 
-    /// Their words.
-    pub const CHOICE_WORDS: [&str; 5] = [
-        Self::IncidentOpened.as_str(),
-        Self::IncidentUpdated.as_str(),
-        Self::IncidentAcknowledged.as_str(),
-        Self::IncidentReopened.as_str(),
-        Self::IncidentResolved.as_str(),
+    /// The events of a new channel: the begin and the end of everything. A heartbeat that is missed opens an incident as well.
+    pub const USUAL: [Self; 8] = [
+        Self::IncidentOpened,
+        Self::IncidentReopened,
+        Self::IncidentResolved,
+        Self::CertificateExpiring,
+        Self::LocationImpaired,
+        Self::MonitorTrouble,
+        Self::SlaBurning,
+        Self::OncallGap,
     ];
+
+    /// The words of those that are notices: no incidents.
+    pub const NOTICE_WORDS: [&str; 6] = [
+        Self::CertificateExpiring.as_str(),
+        Self::HeartbeatMissed.as_str(),
+        Self::LocationImpaired.as_str(),
+        Self::MonitorTrouble.as_str(),
+        Self::SlaBurning.as_str(),
+        Self::OncallGap.as_str(),
+    ];
+
+    /// The words of those that a channel may choose.
+    pub const CHOICE_WORDS: [&str; Self::CHOICE.len()] = {
+        let mut words = [""; Self::CHOICE.len()];
+        let mut place = 0;
+        while place < words.len() {
+            words[place] = Self::CHOICE[place].as_str();
+            place += 1;
+        }
+        words
+    };
 }
 
 #[cfg(test)]

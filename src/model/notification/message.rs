@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::incident::{Impact, IncidentStatus, Severity, WholeIncident};
+use crate::model::notice::{Notice, Trouble};
 use crate::model::notification::digest::DigestFacts;
 use crate::model::notification::event::Event;
 use crate::model::word::spelled;
@@ -133,6 +134,20 @@ impl Message {
         Self { event, at, organisation: sender.name.to_owned(), subject: Subject::Incident(facts) }
     }
 
+    /// What is told of a notice.
+    #[must_use]
+    pub fn of_notice(notice: &Notice, organisation: String, at: i64) -> Self {
+        let Trouble { source, severity, words, .. } = &notice.trouble;
+        let facts = NoticeFacts {
+            id: notice.id.to_string(),
+            title: words.title.clone(),
+            text: words.text.clone(),
+            severity: *severity,
+            is_over: notice.ended_at.is_some(),
+        };
+        Self { event: source.event, at, organisation, subject: Subject::Notice(facts) }
+    }
+
     /// What is told to see whether a channel works.
     #[must_use]
     pub fn test(sender: Sender<'_>, at: i64) -> Self {
@@ -174,7 +189,7 @@ impl Message {
             Event::IncidentReopened => "Open again: ",
             Event::IncidentEscalated => "Not acknowledged: ",
             Event::IncidentResolved => "Resolved: ",
-            Event::IncidentOpened | Event::Digest | Event::ChannelTest => "",
+            _ => "",
         };
         format!("{before}{title}")
     }

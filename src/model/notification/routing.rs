@@ -62,10 +62,14 @@ impl RoutedServices {
 }
 
 impl Default for Routing {
-    /// The begin and the end of everything.
     fn default() -> Self {
-        let events = vec![Event::IncidentOpened, Event::IncidentReopened, Event::IncidentResolved];
-        Self { events, min_severity: Severity::Minor, selection: None, quiet: None, digest_above: None }
+        Self {
+            events: Event::USUAL.to_vec(),
+            min_severity: Severity::Minor,
+            selection: None,
+            quiet: None,
+            digest_above: None,
+        }
     }
 }
 
@@ -89,7 +93,18 @@ impl Routing {
     }
 }
 
-/// What is to be told of an incident.
+impl Routing {
+    /// Returns true if a channel is told of a notice. Whoever was told of its begin is told of its end; one that concerns no
+    /// service in particular is told to channels that are about all of them.
+    #[must_use]
+    pub fn is_told(&self, occasion: &Occasion, was_told: bool) -> bool {
+        let is_about = self.selection.as_ref().is_none_or(|chosen| chosen.meets(&occasion.concerned));
+        let is_wanted = self.events.contains(&occasion.event);
+        is_wanted && (was_told || (occasion.severity >= self.min_severity && is_about))
+    }
+}
+
+/// What is to be told of an incident or a notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occasion {
     /// The event.

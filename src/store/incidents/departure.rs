@@ -18,7 +18,7 @@ use crate::model::translated::Translated;
 use crate::store::incidents::links::Audience;
 use crate::store::incidents::{links, of_key_for_update, of_organisation};
 use crate::store::notifications::outbox;
-use crate::store::{MainError, events};
+use crate::store::{MainError, events, outages};
 
 /// Most incidents in one statement: far below what a statement may bind.
 const INCIDENTS_PER_STATEMENT: usize = 1_000;
@@ -74,6 +74,7 @@ pub async fn leave_service(
         linked.iter().map(|(incident, _)| *incident).partition(|incident| !shared.contains(incident));
     let former = [departure.service];
     note(connection, Act::Updated, &others, &former).await?;
+    outages::look_at_recovered(connection, &others, departure.at).await?;
     let orphans = || linked.iter().filter(|(incident, _)| !shared.contains(incident));
     if departure.deletes_orphans {
         note(connection, Act::Deleted, &lone, &[]).await?;

@@ -12,6 +12,7 @@ use watchkeeper_entities::service_tag;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::WholeIncident;
+use crate::model::notice::{Notice, Trouble};
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, GIVEN_UP_AFTER_MS};
 use crate::model::notification::message::{Message, Sender};
 use crate::model::notification::routing::{Concerned, Occasion, event_of};
@@ -75,6 +76,39 @@ pub(in crate::store) async fn tell_of_escalation(
         insert(connection, channel, message, at).await?;
     }
     Ok(channels.len())
+}
+
+/// Writes the messages about a notice that begins, becomes worse or ends.
+///
+/// # Errors
+/// When the database fails.
+pub(in crate::store) async fn tell_of_notice(
+    connection: &impl ConnectionTrait,
+    notice: &Notice,
+    at: Timestamp,
+) -> Result<(), MainError> {
+    let Trouble { source, severity, service, .. } = &notice.trouble;
+    let channels = notification_channels::enabled(connection, source.organisation).await?;
+    if channels.is_empty() {
+        return Ok(());
+    }
+    let Some(organisation) = organisations::get(connection, source.organisation).await? else {
+        return Ok(());
+    };
+    let keys: Vec<i64> = channels.iter().map(|channel| channel.key).collect();
+    let told = told_of(connection, &keys, notice.id).await?;
+    let services: Vec<ServiceKey> = service.iter().copied().collect();
+    let concerned = Concerned { tags: tags_of(connection, &services).await?, services };
+    let occasion = Occasion { event: source.event, severity: *severity, concerned };
+    for channel in channels {
+        let was_told = told.contains(&channel.key);
+        let is_news = was_told || notice.ended_at.is_none();
+        if is_news && channel.routing.is_told(&occasion, was_told) {
+            let message = Message::of_notice(notice, organisation.name.clone(), at.ms());
+            insert(connection, &channel, message, at).await?;
+        }
+    }
+    Ok(())
 }
 
 /// The services that an incident affects, with their tags.

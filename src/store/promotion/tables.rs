@@ -110,6 +110,7 @@ pub fn main() -> Vec<Table> {
         Table::of::<entities::notification_channel::Entity>(LARGE_ROWS),
         Table::of::<entities::notification_delivery::Entity>(LARGE_ROWS),
         Table::of::<entities::notification_try::Entity>(SMALL_ROWS),
+        Table::of::<entities::notice::Entity>(LARGE_ROWS),
     ]
 }
 

@@ -30,3 +30,30 @@ resolved = Alles funktioniert wieder.
 
 acknowledged = Bestätigt von { $by }.
 acknowledged-with-note = Bestätigt von { $by }: { $note }
+
+certificate-expiring = Das Zertifikat von { $service } läuft bald ab
+certificate-ended = Das Zertifikat von { $service } ist abgelaufen
+certificate-expiring-text = { $note }
+certificate-renewed = Das Zertifikat von { $service } ist wieder in Ordnung
+certificate-renewed-text = Es läuft nicht mehr bald ab.
+
+heartbeat-missed = { $service } hat sich nicht gemeldet
+heartbeat-missed-text = Es kam kein Ping zur rechten Zeit, oder einer hat einen Fehler gemeldet.
+heartbeat-back = { $service } meldet sich wieder
+heartbeat-back-text = Ein Ping ist gekommen.
+
+location-impaired = Der Standort { $subject } hat sein Netz verloren
+location-impaired-text = Keines seiner Referenzziele antwortet, oder er widerspricht allen anderen. Bis das vorbei ist, zählen seine Ergebnisse nicht.
+location-silent = Der Standort { $subject } ist nicht zu hören
+location-silent-text = Er hat sich seit mehr als einer Minute nicht gemeldet. Was nur er prüft, wird nicht geprüft.
+location-back = Der Standort { $subject } ist wieder in Ordnung
+location-back-text = Seine Ergebnisse zählen wieder.
+
+monitor-history = { $subject } kann seine Messwerte nicht speichern
+monitor-history-text = Ergebnisse warten im Speicher und auf der Platte, Zahlen lassen sich nicht lesen. Urteile und Nachrichten gehen weiter. Zu prüfen sind die Datenbank der Messwerte und ihre Platte.
+monitor-spool = Ergebnisse von { $subject } warten auf der Platte
+monitor-spool-text = Die Datenbank der Messwerte nimmt sie langsamer auf, als sie kommen. Sie werden geschrieben, sobald sie nachkommt.
+monitor-clock = { $subject } traut seiner Uhr nicht
+monitor-clock-text = Die Uhr ist gesprungen oder ging beim Start falsch. Bis ihr wieder zu trauen ist, wird nichts wegen seines Alters gelöscht oder aufgegeben.
+monitor-well = Vorbei: { $subject }
+monitor-well-text = Es ist wieder, wie es sein soll.

@@ -30,3 +30,30 @@ resolved = Everything works again.
 
 acknowledged = Acknowledged by { $by }.
 acknowledged-with-note = Acknowledged by { $by }: { $note }
+
+certificate-expiring = The certificate of { $service } ends soon
+certificate-ended = The certificate of { $service } has ended
+certificate-expiring-text = { $note }
+certificate-renewed = The certificate of { $service } is fine again
+certificate-renewed-text = It is not near its end any more.
+
+heartbeat-missed = { $service } has not reported
+heartbeat-missed-text = No ping came in time, or one reported a failure.
+heartbeat-back = { $service } reports again
+heartbeat-back-text = A ping has come.
+
+location-impaired = Location { $subject } has lost its network
+location-impaired-text = None of its reference targets answers, or it contradicts all others. Its results do not count until that is over.
+location-silent = Location { $subject } is not heard
+location-silent-text = It has not reported for more than a minute. What only it looks at is not looked at.
+location-back = Location { $subject } is well again
+location-back-text = Its results count again.
+
+monitor-history = { $subject } cannot write its history
+monitor-history-text = Results wait in memory and on disk, and figures cannot be read. Verdicts and messages go on. Look at the history database and its disk.
+monitor-spool = Results of { $subject } wait on disk
+monitor-spool-text = The history database takes them more slowly than they come. They are written as soon as it keeps up.
+monitor-clock = { $subject } does not trust its clock
+monitor-clock-text = The wall clock has jumped, or began with a wrong time. Until it is trusted again nothing is deleted or given up by its age.
+monitor-well = Over: { $subject }
+monitor-well-text = It is as it should be again.

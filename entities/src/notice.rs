@@ -1,0 +1,41 @@
+//! An event that is no incident.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// An event that is no incident.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "notice")]
+pub struct Model {
+    /// Key.
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    /// The id that clients and receivers see.
+    pub public_id: String,
+    /// The organisation that is told.
+    pub organisation_id: i64,
+    /// The event.
+    pub event: String,
+    /// What it is about within the event.
+    pub source: String,
+    /// How bad it is.
+    pub severity: String,
+    /// One line.
+    pub title: String,
+    /// One or two sentences.
+    pub text: String,
+    /// The service that it concerns; null: none in particular.
+    pub service_id: Option<i64>,
+    /// Time of its begin.
+    pub began_at: i64,
+    /// Time of its end; null: it lasts.
+    pub ended_at: Option<i64>,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

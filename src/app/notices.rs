@@ -1,0 +1,25 @@
+//! Sets up the notices: what this process can see of itself.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::app::{Foundation, Recording};
+use crate::http::v1::state::AppState;
+use crate::notices::{Notices, Signs};
+
+/// What tells of events that are no incidents.
+pub(super) fn notices(foundation: &Foundation, state: &AppState, recording: &Recording) -> Notices {
+    let (recorded, clock) = (Arc::clone(&recording.recorded), Arc::clone(&state.guard));
+    let signs = move || Signs {
+        history_is_away: recorded.is_failing.load(Ordering::Relaxed),
+        spool_is_used: recorded.spool_bytes.load(Ordering::Relaxed) > 0,
+        clock_is_doubted: clock.trusted_now().is_none(),
+    };
+    Notices {
+        announcer: state.announcer.clone(),
+        guard: Arc::clone(&state.guard),
+        signs: Arc::new(signs),
+        patience: Duration::from_secs(foundation.config.watchdog.notice_after_seconds.into()),
+    }
+}

@@ -1,0 +1,27 @@
+//! `/v1/notices`: events that are no incidents, those that last and those that are over.
+
+pub(in crate::http) mod openapi;
+mod view;
+
+use crate::http::gate::call::Call;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::reply::Reply;
+use crate::http::kit::view::to_json;
+use crate::http::v1::notices::view::NoticeView;
+use crate::http::v1::state::AppState;
+use crate::store::notices;
+
+pub(super) async fn list_notices(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, canonical_path, .. } = call;
+    let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
+    let mut errors = FieldErrors::default();
+    let lasts = query.boolean("lasts", &mut errors);
+    let lasts = errors.into_result(lasts).map_err(ApiError::Fields)?;
+    let main = state.databases.main.reader();
+    let (rows, total) = notices::list(main, caller.sight(), lasts, request.window()).await?;
+    let rows = rows.iter().map(|notice| to_json(&NoticeView::of(notice))).collect();
+    let path = format!("{}{canonical_path}", state.base_url);
+    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+}

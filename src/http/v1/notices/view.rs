@@ -1,0 +1,70 @@
+//! Notices as clients see them.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{Shape, id, one_of, string, timestamp, timestamp_or_null};
+use crate::id::Id;
+use crate::model::incident::Severity;
+use crate::model::notice::Notice;
+use crate::model::notification::Event;
+
+/// An event that is no incident.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Notice)]
+pub(super) struct NoticeView<'a> {
+    #[schema(schema_with = own_id)]
+    id: Id,
+    #[schema(schema_with = event)]
+    event: &'static str,
+    #[schema(schema_with = about)]
+    about: &'a str,
+    #[schema(schema_with = severity)]
+    severity: &'static str,
+    /// One line.
+    title: &'a str,
+    /// One or two sentences.
+    message: &'a str,
+    #[schema(schema_with = timestamp)]
+    began_at: Timestamp,
+    #[schema(schema_with = ended_at, required)]
+    ended_at: Option<Timestamp>,
+}
+
+impl<'a> NoticeView<'a> {
+    /// The view of a notice.
+    pub(super) fn of(notice: &'a Notice) -> Self {
+        let trouble = &notice.trouble;
+        Self {
+            id: notice.id,
+            event: trouble.source.event.as_str(),
+            about: &trouble.source.name,
+            severity: trouble.severity.as_str(),
+            title: &trouble.words.title,
+            message: &trouble.words.text,
+            began_at: notice.began_at,
+            ended_at: notice.ended_at,
+        }
+    }
+}
+
+fn own_id() -> Shape {
+    id().says("Messages about it carry it too: from its begin to its end.")
+}
+
+fn event() -> Shape {
+    one_of(&Event::NOTICE_WORDS)
+}
+
+fn about() -> Shape {
+    string().says("The id of a service, an SLA target or an on-call schedule, the code of a location, or what this monitor cannot do.")
+}
+
+fn severity() -> Shape {
+    one_of(Severity::WORDS)
+}
+
+fn ended_at() -> Shape {
+    timestamp_or_null().says("Null: it lasts.")
+}

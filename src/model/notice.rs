@@ -1,0 +1,62 @@
+//! Notices: events that are no incidents, because nothing that is watched has failed: a certificate near its end, a location
+//! without network, a budget that burns, trouble of the monitor itself.
+//!
+//! A notice has a begin and an end. While it lasts, the same trouble begins no second one; should it become worse, it is
+//! told again.
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::incident::Severity;
+use crate::model::notification::Event;
+use crate::model::service::ServiceKey;
+
+/// The time for which notices that are over are kept, in milliseconds.
+pub const KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
+
+/// What a notice is about: there is one at a time that is not over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Database key of the organisation that is told.
+    pub organisation: i64,
+    /// The event.
+    pub event: Event,
+    /// What it is about within the event: the id of a service, the code of a location.
+    pub name: String,
+}
+
+/// What is to be said, in the language of the organisation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    /// One line.
+    pub title: String,
+    /// One or two sentences.
+    pub text: String,
+}
+
+/// Something is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What it is about.
+    pub source: Source,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is said of it.
+    pub words: Words,
+    /// The service that it concerns; `None` = none in particular.
+    pub service: Option<ServiceKey>,
+}
+
+/// A notice as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// Key of the row; 0 before it is stored.
+    pub key: i64,
+    /// The id that clients and receivers see.
+    pub id: Id,
+    /// What is wrong, in the words that were said last.
+    pub trouble: Trouble,
+    /// The time at which it began.
+    pub began_at: Timestamp,
+    /// The time at which it ended; `None` = it lasts.
+    pub ended_at: Option<Timestamp>,
+}

@@ -1,0 +1,152 @@
+//! Events that are no incidents: what is wrong now is compared with the notices that last, again and again; what is missing
+//! begins, what is over ends.
+//!
+//! - `services`: certificates near their end, heartbeats that were missed
+//! - `locations`: locations without network, or that are not heard
+//! - `monitor`: what this process cannot do
+//! - `patience`: how long something has to be so before it counts
+//! - `phrase`: what is said, in the language of an organisation
+//!
+//! Nothing is remembered that is not stored, but for how long something has been so. Of several nodes the one that leads looks
+//! at what is the same for all; each looks at itself. A notice begins and ends under the lock of its organisation.
+
+mod locations;
+mod monitor;
+mod patience;
+mod phrase;
+mod services;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+pub use monitor::Signs;
+
+use crate::announcer::Announcer;
+use crate::clock::guard::ClockGuard;
+use crate::model::access::Organisation;
+use crate::model::notice::{KEPT_MS, Notice, Source, Trouble, Words};
+use crate::notices::patience::Patience;
+use crate::store::{MainError, StoreError, notices, organisations};
+
+/// The time between two comparisons.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// The parts that notices need.
+#[derive(Clone)]
+pub struct Notices {
+    /// Knows the databases, the locations and what this node owns.
+    pub announcer: Announcer,
+    /// While the wall clock is doubted nothing that is old goes.
+    pub guard: Arc<ClockGuard>,
+    /// Says what this process cannot do.
+    pub signs: Arc<dyn Fn() -> Signs + Send + Sync>,
+    /// The time for which a location or this process must be in trouble before it is told.
+    pub patience: Duration,
+}
+
+impl fmt::Debug for Notices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notices").field("announcer", &self.announcer).finish_non_exhaustive()
+    }
+}
+
+/// Compares until the future is dropped.
+pub async fn run(parts: Notices) {
+    let mut patience = Patience::new(parts.patience);
+    let mut is_failing = false;
+    loop {
+        match parts.compare(&mut patience).await {
+            Ok(()) => is_failing = false,
+            Err(error) => {
+                if !std::mem::replace(&mut is_failing, true) {
+                    tracing::warn!(%error, "notices cannot be written at the moment");
+                }
+            }
+        }
+        sleep(EVERY).await;
+    }
+}
+
+impl Notices {
+    /// Compares everything once.
+    async fn compare(&self, patience: &mut Patience) -> Result<(), StoreError> {
+        monitor::compare(self, patience).await?;
+        if self.announcer.ownership.leads() {
+            services::compare(self).await?;
+            locations::compare(self, patience).await?;
+            self.forget().await?;
+        }
+        Ok(())
+    }
+
+    /// Begins what is wrong and not known, and ends what is known and no longer wrong.
+    async fn reconcile(
+        &self,
+        wrong: &[Trouble],
+        lasting: &[Notice],
+        over: impl Fn(&Notice, &Organisation) -> Words,
+    ) -> Result<(), MainError> {
+        let known: HashMap<Key<'_>, &Notice> =
+            lasting.iter().map(|notice| (key(&notice.trouble.source), notice)).collect();
+        for trouble in wrong {
+            let is_known = |known: &&Notice| known.trouble.severity >= trouble.severity;
+            if known.get(&key(&trouble.source)).is_none_or(|known| !is_known(known)) {
+                self.begin(trouble).await?;
+            }
+        }
+        for notice in lasting {
+            if wrong.iter().all(|trouble| trouble.source != notice.trouble.source) {
+                self.end(notice, &over).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn begin(&self, trouble: &Trouble) -> Result<(), MainError> {
+        let transaction = self.announcer.databases.main.begin().await?;
+        if notices::raise(&transaction, trouble, self.guard.now()).await? {
+            tracing::info!(event = %trouble.source.event, about = trouble.source.name, "a notice begins");
+        }
+        transaction.commit().await
+    }
+
+    async fn end(
+        &self,
+        notice: &Notice,
+        over: impl Fn(&Notice, &Organisation) -> Words,
+    ) -> Result<(), MainError> {
+        let Source { organisation, event, name } = &notice.trouble.source;
+        let transaction = self.announcer.databases.main.begin().await?;
+        let Some(organisation) = organisations::get(&transaction, *organisation).await? else {
+            return Ok(());
+        };
+        let words = over(notice, &organisation);
+        if notices::settle(&transaction, &notice.trouble.source, words, self.guard.now()).await? {
+            tracing::info!(%event, about = name, "a notice ends");
+        }
+        transaction.commit().await
+    }
+
+    /// Deletes what was over long ago.
+    async fn forget(&self) -> Result<(), MainError> {
+        let Some(now) = self.guard.trusted_now() else { return Ok(()) };
+        let before = now.plus_ms(-KEPT_MS);
+        if notices::has_old(self.announcer.databases.main.reader(), before).await? {
+            let transaction = self.announcer.databases.main.begin().await?;
+            notices::forget(&transaction, before).await?;
+            transaction.commit().await?;
+        }
+        Ok(())
+    }
+}
+
+/// What tells sources of one event apart.
+type Key<'a> = (i64, &'a str);
+
+fn key(source: &Source) -> Key<'_> {
+    (source.organisation, &source.name)
+}

@@ -1,0 +1,53 @@
+//! Locations that have lost their own network, or are not heard: their votes do not count, and services that only they look at
+//! are not looked at.
+
+use tokio::time::Instant;
+
+use crate::model::access::Organisation;
+use crate::model::incident::Severity;
+use crate::model::location::Standing;
+use crate::model::notice::{Notice, Source, Trouble, Words};
+use crate::model::notification::Event;
+use crate::notices::Notices;
+use crate::notices::patience::Patience;
+use crate::notices::phrase::Phrase;
+use crate::store::{MainError, notices, notification_channels, organisations};
+use crate::texts::Text;
+
+const EVENT: Event = Event::LocationImpaired;
+
+/// Compares the locations, as each organisation sees them that wants to know, with the notices that last.
+pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<(), MainError> {
+    let main = parts.announcer.databases.main.reader();
+    let lasting = notices::lasting_of(main, EVENT).await?;
+    let (locations, now) = (parts.announcer.definer.roster.all(), parts.guard.now());
+    let mut wrong = Vec::new();
+    let wanting = notification_channels::wanting(main, EVENT).await?;
+    for organisation in organisations::with_keys(main, wanting).await? {
+        for known in &locations {
+            let standing = known.standing(organisation.key, now);
+            let name = known.location.code.to_string();
+            let source = Source { organisation: organisation.key, event: EVENT, name };
+            let is_told = lasting.iter().any(|notice| notice.trouble.source == source);
+            let thing = format!("{EVENT} {} {}", source.name, organisation.key);
+            if patience.counts(&thing, standing != Standing::Online, is_told, Instant::now()) {
+                wrong.push(trouble(source, standing, &organisation));
+            }
+        }
+    }
+    parts.reconcile(&wrong, &lasting, over).await
+}
+
+fn trouble(source: Source, standing: Standing, organisation: &Organisation) -> Trouble {
+    let (title, text) = match standing {
+        Standing::Offline => ("location-silent", "location-silent-text"),
+        Standing::Impaired | Standing::Online => ("location-impaired", "location-impaired-text"),
+    };
+    let words = Phrase { title: Text::about(title, &source.name), text: Text::new(text) }.words(organisation);
+    Trouble { source, severity: Severity::Major, words, service: None }
+}
+
+fn over(notice: &Notice, organisation: &Organisation) -> Words {
+    let title = Text::about("location-back", &notice.trouble.source.name);
+    Phrase { title, text: Text::new("location-back-text") }.words(organisation)
+}

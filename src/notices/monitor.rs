@@ -1,0 +1,113 @@
+//! What this process cannot do: write the history, keep up with it, trust its clock. The organisation of the operator, the
+//! first one of the installation, is told.
+//!
+//! A process that can do nothing at all says nothing here; that is what the watchdog's ping is for.
+
+use tokio::time::Instant;
+
+use crate::model::access::Organisation;
+use crate::model::incident::Severity;
+use crate::model::node::NodeName;
+use crate::model::notice::{Notice, Source, Trouble, Words};
+use crate::model::notification::Event;
+use crate::notices::Notices;
+use crate::notices::patience::Patience;
+use crate::notices::phrase::Phrase;
+use crate::store::{MainError, notices, organisations};
+use crate::texts::Text;
+
+const EVENT: Event = Event::MonitorTrouble;
+
+/// The things that a process may be unable to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signs {
+    /// Results do not reach the history database.
+    pub history_is_away: bool,
+    /// Results wait on disk.
+    pub spool_is_used: bool,
+    /// The wall clock cannot be trusted.
+    pub clock_is_doubted: bool,
+}
+
+/// One of them: its name, whether it is so, its texts, and how bad it is.
+struct Sign {
+    name: &'static str,
+    is_so: bool,
+    title: &'static str,
+    text: &'static str,
+    severity: Severity,
+}
+
+impl Signs {
+    fn each(self) -> [Sign; 3] {
+        [
+            Sign {
+                name: "history",
+                is_so: self.history_is_away,
+                title: "monitor-history",
+                text: "monitor-history-text",
+                severity: Severity::Critical,
+            },
+            Sign {
+                name: "spool",
+                is_so: self.spool_is_used,
+                title: "monitor-spool",
+                text: "monitor-spool-text",
+                severity: Severity::Major,
+            },
+            Sign {
+                name: "clock",
+                is_so: self.clock_is_doubted,
+                title: "monitor-clock",
+                text: "monitor-clock-text",
+                severity: Severity::Major,
+            },
+        ]
+    }
+}
+
+/// Compares this process with the notices about it that last.
+pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<(), MainError> {
+    let signs = (parts.signs)();
+    let main = parts.announcer.databases.main.reader();
+    let ownership = &parts.announcer.ownership;
+    let node = ownership.member().map(|member| member.name.clone());
+    let mut lasting = notices::lasting_of(main, EVENT).await?;
+    // Of nodes that have died nothing is known; whoever leads ends what they had begun.
+    let living = ownership.owned().map(|owned| owned.living).unwrap_or_default();
+    let is_dead = |of: &str| ownership.leads() && living.iter().all(|living| living.as_str() != of);
+    lasting.retain(|notice| match (&node, notice.trouble.source.name.split_once('@')) {
+        (None, _) => true,
+        (Some(node), Some((_, of))) => of == node.as_str() || is_dead(of),
+        (Some(_), None) => ownership.leads(),
+    });
+    if signs == Signs::default() && lasting.is_empty() {
+        return Ok(());
+    }
+    let Some(operator) = organisations::first(main).await? else { return Ok(()) };
+    let mut wrong = Vec::new();
+    for sign in signs.each() {
+        let source =
+            Source { organisation: operator.key, event: EVENT, name: source_name(&sign, node.as_ref()) };
+        let is_told = lasting.iter().any(|notice| notice.trouble.source == source);
+        if patience.counts(&source.name, sign.is_so, is_told, Instant::now()) {
+            wrong.push(trouble(source, &sign, node.as_ref(), &operator));
+        }
+    }
+    parts.reconcile(&wrong, &lasting, over).await
+}
+
+fn source_name(sign: &Sign, node: Option<&NodeName>) -> String {
+    node.map_or_else(|| sign.name.to_owned(), |node| format!("{}@{}", sign.name, node.as_str()))
+}
+
+fn trouble(source: Source, sign: &Sign, node: Option<&NodeName>, operator: &Organisation) -> Trouble {
+    let process = node.map_or("Watchkeeper", NodeName::as_str);
+    let phrase = Phrase { title: Text::about(sign.title, process), text: Text::new(sign.text) };
+    Trouble { source, severity: sign.severity, words: phrase.words(operator), service: None }
+}
+
+fn over(notice: &Notice, operator: &Organisation) -> Words {
+    let title = Text::about("monitor-well", &notice.trouble.words.title);
+    Phrase { title, text: Text::new("monitor-well-text") }.words(operator)
+}

@@ -1,0 +1,60 @@
+//! How long something has to be so before it counts, so that what comes and goes within a minute tells nobody.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Since when things have been otherwise than was told.
+#[derive(Debug)]
+pub(super) struct Patience {
+    /// The time for which something must be wrong before it is told, and right before it is over.
+    lasts: Duration,
+    since: HashMap<String, Instant>,
+}
+
+impl Patience {
+    /// Nothing is known yet.
+    pub(super) fn new(lasts: Duration) -> Self {
+        Self { lasts, since: HashMap::new() }
+    }
+
+    /// Whether a thing counts as wrong, that is so now and was told so.
+    pub(super) fn counts(&mut self, thing: &str, is_wrong: bool, is_told: bool, now: Instant) -> bool {
+        if is_wrong == is_told {
+            self.since.remove(thing);
+            return is_told;
+        }
+        let since = *self.since.entry(thing.to_owned()).or_insert(now);
+        if now.duration_since(since) < self.lasts { is_told } else { is_wrong }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Whether it is told; for each look its second and whether it is wrong; and what it counts as at the last one.
+    #[rstest]
+    #[case::at_first(false, &[(0, true)], false)]
+    #[case::for_a_minute(false, &[(0, true), (30, true), (60, true)], true)]
+    #[case::again_and_again(false, &[(0, true), (30, false), (40, true), (70, true)], false)]
+    #[case::nothing(false, &[(0, false), (60, false)], false)]
+    #[case::it_lasts(true, &[(0, true), (600, true)], true)]
+    #[case::for_a_moment_over(true, &[(0, false), (59, false)], true)]
+    #[case::over(true, &[(0, false), (60, false)], false)]
+    #[case::not_over(true, &[(0, false), (30, true), (60, false)], true)]
+    fn what_is_so_for_a_minute_counts(
+        #[case] is_told: bool,
+        #[case] looks: &[(u64, bool)],
+        #[case] expected: bool,
+    ) {
+        let (mut patience, begin) = (Patience::new(Duration::from_secs(60)), Instant::now());
+        let look = |(second, is_wrong): &(u64, bool)| {
+            patience.counts("it", *is_wrong, is_told, begin + Duration::from_secs(*second))
+        };
+        assert_eq!(looks.iter().map(look).next_back(), Some(expected));
+    }
+}
