@@ -1,6 +1,7 @@
 //! Events that are no incidents: what is wrong now is compared with the notices that last, again and again; what is missing
 //! begins, what is over ends.
 //!
+//! - `budgets`: error budgets that are used up too fast
 //! - `services`: certificates near their end, heartbeats that were missed
 //! - `locations`: locations without network, or that are not heard
 //! - `monitor`: what this process cannot do
@@ -11,6 +12,7 @@
 //! Nothing is remembered that is not stored, but for how long something has been so. Of several nodes the one that leads looks
 //! at what is the same for all; each looks at itself. A notice begins and ends under the lock of its organisation.
 
+mod budgets;
 mod duty;
 mod locations;
 mod monitor;
@@ -31,6 +33,7 @@ use crate::announcer::Announcer;
 use crate::clock::guard::ClockGuard;
 use crate::model::access::Organisation;
 use crate::model::notice::{KEPT_MS, Notice, Source, Trouble, Words};
+use crate::notices::budgets::Budgets;
 use crate::notices::patience::Patience;
 use crate::store::{MainError, StoreError, notices, organisations};
 
@@ -58,17 +61,35 @@ impl fmt::Debug for Notices {
     }
 }
 
+/// What is remembered between two comparisons: for how long something has been so, and when what is to come was looked at.
+#[derive(Debug)]
+struct Memory {
+    patience: Patience,
+    budgets: Budgets,
+    looked_ahead: Option<Instant>,
+}
+
+impl Memory {
+    fn new(patience: Duration) -> Self {
+        Self { patience: Patience::new(patience, patience), budgets: Budgets::default(), looked_ahead: None }
+    }
+
+    /// Returns true when it is time to look at what is to come.
+    fn looks_ahead(&mut self) -> bool {
+        let is_time = self.looked_ahead.is_none_or(|last| last.elapsed() >= LOOK_AHEAD);
+        if is_time {
+            self.looked_ahead = Some(Instant::now());
+        }
+        is_time
+    }
+}
+
 /// Compares until the future is dropped.
 pub async fn run(parts: Notices) {
-    let mut patience = Patience::new(parts.patience);
-    let mut last_look: Option<Instant> = None;
+    let mut memory = Memory::new(parts.patience);
     let mut is_failing = false;
     loop {
-        let looks_ahead = last_look.is_none_or(|last| last.elapsed() >= LOOK_AHEAD);
-        if looks_ahead {
-            last_look = Some(Instant::now());
-        }
-        match parts.compare(&mut patience, looks_ahead).await {
+        match parts.compare(&mut memory).await {
             Ok(()) => is_failing = false,
             Err(error) => {
                 if !std::mem::replace(&mut is_failing, true) {
@@ -82,12 +103,13 @@ pub async fn run(parts: Notices) {
 
 impl Notices {
     /// Compares everything once; what is still to come only now and then.
-    async fn compare(&self, patience: &mut Patience, looks_ahead: bool) -> Result<(), StoreError> {
-        monitor::compare(self, patience).await?;
+    async fn compare(&self, memory: &mut Memory) -> Result<(), StoreError> {
+        monitor::compare(self, &mut memory.patience).await?;
         if self.announcer.ownership.leads() {
             services::compare(self).await?;
-            locations::compare(self, patience).await?;
-            if looks_ahead {
+            locations::compare(self, &mut memory.patience).await?;
+            memory.budgets.compare(self).await?;
+            if memory.looks_ahead() {
                 duty::compare(self).await?;
             }
             self.forget().await?;

@@ -76,6 +76,12 @@ impl<'a> Text<'a> {
         Self { note: Some(note), ..self }
     }
 
+    /// The same, with a number of hours.
+    #[must_use]
+    pub const fn within_hours(self, number: usize) -> Self {
+        Self { count: Some(Count { variable: "hours", number }), ..self }
+    }
+
     /// The same, about so many other services as well.
     #[must_use]
     pub const fn and_others(self, number: usize) -> Self {

@@ -23,6 +23,7 @@ use crate::record::restore::Restored;
 use crate::record::upkeep;
 use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
 use crate::timetable::domains::{DomainClock, DomainWatch};
+use crate::timetable::maintenance_reminders::Reminders;
 use crate::timetable::maintenance_series::SeriesPlanner;
 use crate::timetable::maintenances::{MaintenanceClock, Transitions};
 use crate::timetable::wall_clock;
@@ -125,6 +126,7 @@ impl Background {
         let placement = Placement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
         let planner = SeriesPlanner { announcer: announcer.clone(), guard: Arc::clone(guard) };
         let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
+        let reminders = Reminders { databases: databases.clone(), guard: Arc::clone(guard) };
         let references = places.iter().map(|place| place.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
         let courier = supervisor.spawn(COURIER, move || courier.clone().run());
@@ -133,8 +135,9 @@ impl Background {
             [courier, notices, figures, preparation, incidents, events, reconciliation, upkeep, wall_clock];
         Self {
             tasks: lasting.into_iter().chain(references).chain(watchdog).collect(),
-            maintenances: supervisor
-                .start(&placement, move || MaintenanceClock::new(planner.clone(), transitions.clone())),
+            maintenances: supervisor.start(&placement, move || {
+                MaintenanceClock::new(planner.clone(), transitions.clone(), reminders.clone())
+            }),
             domains: supervisor.start(&placement, move || DomainClock::new(domains.clone())),
         }
     }

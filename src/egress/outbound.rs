@@ -23,7 +23,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::client::TlsStream;
 
-pub use answer::{Answer, RetryAfter};
+pub use answer::{Answer, EXCERPT_MAX_BYTES, RetryAfter};
 use connector::Connector;
 pub use failed::{ConnectFault, Failed, NameFault, Stage, TlsFault};
 pub use parts::{OutboundError, OutboundParts};
@@ -32,8 +32,8 @@ pub use url::{OutboundUrl, UrlForm};
 
 /// A kept connection is not used after this time; the pool looks as often, so it is closed within twice of that.
 const IDLE: Duration = Duration::from_secs(15);
-/// Most connections that are kept to one host and port.
-const IDLE_PER_HOST: usize = 4;
+/// Most connections that are kept to one host and port: as many as one channel uses at once.
+const IDLE_PER_HOST: usize = 16;
 /// Limits of the head of an answer.
 const HEADERS_MAX: usize = 100;
 const HEAD_MAX_BYTES: usize = 64 * 1024;

@@ -1,12 +1,13 @@
 //! A maintenance: announced work on services (contract 4.11), its states, and what may be done in which state.
 //!
-//! What an act changes is decided in `step`, what it says on the timeline in `texts`. Nothing here reads a clock or knows
+//! What an act changes is decided in `step`, what it says on the timeline in `texts`, when it is reminded of in `reminder`. Nothing here reads a clock or knows
 //! who is covered: a [`Maintenance`] is one row.
 
 pub mod origin;
+pub mod reminder;
 pub mod series;
 pub mod step;
-mod texts;
+pub mod texts;
 
 use std::ops::RangeInclusive;
 

@@ -55,6 +55,7 @@ pub mod sla;
 pub mod slug;
 pub mod status_line;
 pub mod statuspage;
+pub mod subscriber_fact;
 pub mod suspicion;
 pub mod tag;
 pub mod time_range;

@@ -9,18 +9,14 @@ use http::{HeaderName, HeaderValue, Method};
 use tokio::time::timeout;
 
 use crate::clock::{Clock, Timestamp};
-use crate::egress::outbound::{Answer, Failed, Outbound, OutboundUrl, Request, Stage};
+use crate::egress::outbound::{Answer, EXCERPT_MAX_BYTES, Failed, Outbound, OutboundUrl, Request, Stage};
 use crate::model::notification::delivery::{DETAIL_LENGTH, TryOutcome};
 use crate::notify::kinds::{Definition, Envelope, Meaning, Outgoing, OutgoingMail, OutgoingRequest, Reply};
 use crate::notify::mail::{MailFailed, deliver};
+use crate::notify::mask::masked;
 
 /// The time that one try may take.
 pub const DEADLINE: Duration = Duration::from_secs(10);
-/// What stands where a secret was.
-const MASK: &str = "•••";
-/// Secrets shorter than this are not looked for: any text would hold them.
-const MASKED_FROM: usize = 4;
-
 /// The way out, for messages.
 #[derive(Clone, Debug)]
 pub struct Carrier {
@@ -53,7 +49,10 @@ impl Carrier {
             Ok(Outgoing::Mail(mail)) => self.mail(&mail).await,
             Err(unsendable) => Carried::refused(unsendable.to_string()),
         };
-        carried.detail = shortened(&masked(carried.detail, &envelope.settings.secrets(definition.fields)));
+        // What cannot be shown is not in an excerpt, so one that was cut may be shorter than the limit.
+        let was_cut = carried.detail.len() >= EXCERPT_MAX_BYTES / 2;
+        let secrets = envelope.settings.secrets(definition.fields);
+        carried.detail = shortened(&masked(carried.detail, &secrets, was_cut));
         carried
     }
 
@@ -151,31 +150,6 @@ fn to_request(outgoing: OutgoingRequest) -> Option<Request> {
     })
 }
 
-/// The text with the mask where one of the secrets was.
-fn masked(text: String, secrets: &[&str]) -> String {
-    let long_enough = secrets.iter().filter(|secret| secret.len() >= MASKED_FROM);
-    long_enough.fold(text, |text, secret| text.replace(secret, MASK))
-}
-
 fn shortened(text: &str) -> String {
     text.trim().chars().take(DETAIL_LENGTH).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("bad token s3cret!", &["s3cret!"], "bad token •••")]
-    #[case("a:b s3cret! s3cret!", &["s3cret!", ":"], "a:b ••• •••")]
-    #[case("  all well \n", &[], "all well")]
-    fn what_came_back_is_kept_without_secrets(
-        #[case] text: &str,
-        #[case] secrets: &[&str],
-        #[case] kept: &str,
-    ) {
-        assert_eq!(shortened(&masked(text.to_owned(), secrets)), kept);
-    }
 }

@@ -16,8 +16,8 @@ use tokio::time::{Instant, sleep};
 pub use parts::Courier;
 
 use crate::notify::courier::round::Round;
-use crate::store::MainError;
 use crate::store::notifications::courier::{CourierLock, backlog, forget, release_stranded};
+use crate::store::{MainError, subscriber_facts};
 
 /// The time between two looks at the outbox while nothing comes.
 const LOOK: Duration = Duration::from_millis(200);
@@ -96,6 +96,7 @@ impl Courier {
         let Some(now) = self.guard.trusted_now() else { return Ok(false) };
         let transaction = self.databases.main.begin().await?;
         forget(&transaction, now.plus_ms(-KEPT_MS)).await?;
+        subscriber_facts::forget(&transaction, now).await?;
         transaction.commit().await?;
         Ok(true)
     }

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream};
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
 use lettre::transport::smtp::extension::ClientId;
 use tokio::io::{self, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadBuf};
 use tokio::net::TcpStream;
@@ -64,10 +65,37 @@ pub(super) async fn deliver(outbound: &Outbound, mail: &OutgoingMail) -> Result<
         let credentials = Credentials::new(user.username.clone(), user.password.clone());
         connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials).await?;
     }
-    let answer = connection.send(&mail.envelope, &mail.body).await?;
+    let refused = address(&mut connection, mail).await?;
+    connection.command(Data).await?;
+    let answer = connection.message(&mail.body).await?;
     // It has the mail; how it takes leave does not matter.
     let _ = connection.quit().await;
-    Ok(answer.message().collect::<Vec<_>>().join(" "))
+    let said = answer.message().collect::<Vec<_>>().join(" ");
+    Ok([refused, vec![said]].concat().join("; "))
+}
+
+/// Names sender and recipients. Returns the words about recipients that the server does not know: the others get the mail without
+/// them. One that may be taken later keeps the mail from all, or the others would get it twice.
+async fn address(
+    connection: &mut AsyncSmtpConnection,
+    mail: &OutgoingMail,
+) -> Result<Vec<String>, MailFailed> {
+    connection.command(Mail::new(mail.envelope.from().cloned(), Vec::new())).await?;
+    let (mut refused, mut last) = (Vec::new(), None);
+    for recipient in mail.envelope.to() {
+        match connection.command(Rcpt::new(recipient.clone(), Vec::new())).await {
+            Ok(_) => {}
+            Err(error) if error.is_permanent() => {
+                refused.push(format!("Not to {recipient}: {error}"));
+                last = Some(error);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    match last {
+        Some(error) if refused.len() == mail.envelope.to().len() => Err(error.into()),
+        _ => Ok(refused),
+    }
 }
 
 async fn open(outbound: &Outbound, mail: &OutgoingMail) -> Result<Box<dyn AsyncTokioStream>, MailFailed> {

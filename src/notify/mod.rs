@@ -5,6 +5,7 @@
 //! - `carrier`: carries one message to one channel, once
 //! - `courier`: takes what is due from the outbox and writes down what came of it; `lane`: one channel as it sees it
 //! - `mail`: the conversation with a mail server
+//! - `mask`: keeps secrets out of what is shown
 //! - `watchdog`: a ping that leaves as long as everything works, so that another system notices when it does not
 
 pub mod carrier;
@@ -13,5 +14,6 @@ pub mod courier;
 pub mod kinds;
 pub mod lane;
 mod mail;
+mod mask;
 pub mod sealed;
 pub mod watchdog;

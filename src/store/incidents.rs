@@ -29,7 +29,7 @@ use crate::model::sight::Sight;
 use crate::store::incidents::links::Audience;
 use crate::store::notifications::outbox;
 use crate::store::scoped::{Rows, narrowed};
-use crate::store::{MainError, escalations, events};
+use crate::store::{MainError, escalations, events, subscriber_facts};
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
@@ -124,6 +124,7 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     automation::save(connection, key, (None, whole.automation)).await?;
     links::set_pages(connection, key, &[], &whole.statuspages).await?;
     outbox::tell_of_incident(connection, None, whole, whole.incident.updated_at).await?;
+    subscriber_facts::of_incident(connection, None, whole).await?;
     escalations::follow(connection, None, whole, whole.incident.updated_at).await?;
     events::of_incidents(connection, Act::Created, Condition::all().add(Column::Id.eq(key)), &[]).await
 }
@@ -154,6 +155,7 @@ pub async fn save(
         return Ok(());
     }
     outbox::tell_of_incident(connection, Some(before), after, at).await?;
+    subscriber_facts::of_incident(connection, Some(before), after).await?;
     escalations::follow(connection, Some(before), after, at).await?;
     let is_end = after.incident.is_resolved() && !before.incident.is_resolved();
     let act = if is_end { Act::Resolved } else { Act::Updated };

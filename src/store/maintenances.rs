@@ -8,6 +8,7 @@ pub mod due;
 pub mod effect;
 pub mod filter;
 pub mod links;
+pub mod reminders;
 pub mod series;
 pub mod timeline;
 

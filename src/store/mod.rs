@@ -54,6 +54,7 @@ mod selected_services;
 pub mod services;
 pub mod sla_targets;
 pub mod statuspages;
+pub mod subscriber_facts;
 pub mod synced_groups;
 pub mod tags;
 pub mod tokens;

@@ -1,4 +1,5 @@
-//! Starts and completes maintenances when they are due (contract 4.11.2), after those of series have been created.
+//! Starts and completes maintenances when they are due (contract 4.11.2), after those of series have been created, and has
+//! subscribers reminded of those that are to come.
 //!
 //! It sleeps until the next due moment, but never long, so that windows written meanwhile, clocks that are set and databases
 //! that come back are noticed. After a stop it makes up for what was missed, each transition once, at the present moment.
@@ -19,6 +20,7 @@ use crate::model::maintenance::step::{Stamp, Step};
 use crate::store::maintenances::{due, effect};
 use crate::store::{MainError, organisations};
 use crate::supervise::{Beat, Kind, Stop, Supervised};
+use crate::timetable::maintenance_reminders::Reminders;
 use crate::timetable::maintenance_series::SeriesPlanner;
 
 /// The longest sleep; also the wait after a failure.
@@ -101,14 +103,15 @@ fn wait(next: Option<Timestamp>, now: Timestamp) -> Duration {
 pub struct MaintenanceClock {
     planner: SeriesPlanner,
     transitions: Transitions,
+    reminders: Reminders,
     is_failing: bool,
 }
 
 impl MaintenanceClock {
-    /// A clock that plans with this planner and makes these transitions.
+    /// A clock that plans with this planner, makes these transitions and tells these reminders.
     #[must_use]
-    pub const fn new(planner: SeriesPlanner, transitions: Transitions) -> Self {
-        Self { planner, transitions, is_failing: false }
+    pub const fn new(planner: SeriesPlanner, transitions: Transitions, reminders: Reminders) -> Self {
+        Self { planner, transitions, reminders, is_failing: false }
     }
 
     /// Says so when the database goes away and when it comes back, not in between.
@@ -159,12 +162,14 @@ impl Handler<Tick> for MaintenanceClock {
     type Result = ResponseActFuture<Self, ()>;
 
     fn handle(&mut self, _: Tick, _: &mut Context<Self>) -> Self::Result {
-        let (planner, transitions) = (self.planner.clone(), self.transitions.clone());
+        let (planner, transitions, reminders) =
+            (self.planner.clone(), self.transitions.clone(), self.reminders.clone());
         let round = async move {
             if transitions.announcer.ownership.leads() {
                 // A series that cannot be planned keeps no maintenance from its start.
                 let planned = planner.run_due().await;
                 transitions.run_due().await?;
+                reminders.run_due().await?;
                 planned?;
             }
             transitions.pause().await

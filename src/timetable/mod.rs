@@ -4,6 +4,7 @@
 //! same timetable, and each transition is made once.
 
 pub mod domains;
+pub mod maintenance_reminders;
 pub mod maintenance_series;
 pub mod maintenances;
 pub mod wall_clock;

@@ -15,7 +15,7 @@ fn blocks() -> String {
     let part = guide.split("\n## ").find(|part| part.starts_with("Ten minutes")).unwrap();
     let blocks: Vec<&str> =
         part.split("```bash\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
-    assert_eq!(blocks.len(), 5, "the guide has five steps");
+    assert_eq!(blocks.len(), 6, "the guide has six steps");
     blocks.concat()
 }
 
@@ -33,7 +33,7 @@ fn missing() -> Option<&'static str> {
 }
 
 #[test]
-fn the_guide_leads_to_a_webhook() {
+fn the_guide_leads_to_a_webhook_and_a_mail() {
     if let Some(program) = missing() {
         assert!(std::env::var_os("WATCHKEEPER_TESTS_REQUIRE_GUIDE").is_none(), "{program} is missing");
         eprintln!("NOT TESTED: the guide needs {program}");
@@ -55,6 +55,7 @@ fn the_guide_leads_to_a_webhook() {
         .env("PATH", path)
         .env("PORT", free_port())
         .env("HOOK_PORT", free_port())
+        .env("MAIL_PORT", free_port())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
@@ -64,4 +65,13 @@ fn the_guide_leads_to_a_webhook() {
     let events: Vec<&str> = received.lines().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(events, ["channel.test", "incident.opened", "incident.resolved"], "{said}");
     assert!(said.contains(r#"["incident.resolved","delivered",204,"#), "{said}");
+    assert!(said.contains(r#"["incident.resolved","delivered",250,"#), "{said}");
+    let mails = std::fs::read_to_string(folder.path().join("demo/mails.txt")).unwrap();
+    let subjects: Vec<&str> = mails.lines().filter(|line| line.starts_with("Subject: ")).collect();
+    assert_eq!(subjects.len(), 3, "{mails}");
+    assert!(
+        subjects[1].starts_with("Subject: Shop") && subjects[2].starts_with("Subject: Resolved: Shop"),
+        "{mails}"
+    );
+    assert!(mails.contains("To: you@example.org") && mails.contains("Services: Shop"), "{mails}");
 }

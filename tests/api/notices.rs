@@ -136,6 +136,25 @@ async fn an_impaired_location_is_told_to_those_who_see_it_so() {
     assert!(elsewhere.received().is_empty(), "the neighbour has seen nothing");
 }
 
+#[tokio::test]
+async fn a_budget_that_burns_is_told() {
+    let server = Server::start();
+    let client = server.client();
+    let sink = sink_for(&client, "sla.burning");
+    let shop = create_watched(&client, "http://127.0.0.1:9/", &json!({"interval_seconds": 1, "retries": 0}));
+    let target =
+        json!({"name": "Gold", "service_id": shop, "objective": 99.9, "period": "month", "time_zone": "UTC"});
+    let target = client.post("/v1/sla-targets", &target).expect(201).data();
+    let told = until_told(&sink, &[(false, "The error budget of Gold burns fast")]).await;
+    assert_eq!(told[0]["severity"], "critical");
+    assert_eq!(
+        told[0]["message"], "In the last hour it was used up 1000.0 times as fast as it may be.",
+        "it has been down since it was first looked at"
+    );
+    let rows = client.get("/v1/notices").expect(200).data();
+    assert_eq!((&rows[0]["event"], &rows[0]["about"]), (&json!("sla.burning"), &target["id"]));
+}
+
 /// Nobody is on duty while the only one is away; it is over when somebody takes over. What hours leave out is no gap.
 #[tokio::test]
 async fn a_gap_in_a_schedule_is_told_until_somebody_takes_over() {

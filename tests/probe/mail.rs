@@ -1,10 +1,11 @@
-//! Mails to a real mail server (aiosmtpd), with STARTTLS and AUTH: what arrives, and what refusals mean.
+//! Mails to a real mail server (aiosmtpd): encrypted, in clear, to servers that cannot be trusted, and what refusals mean.
 //!
 //! `WATCHKEEPER_TESTS_SMTP_PYTHON` names a Python that has aiosmtpd.
 
 use std::io::Write;
 use std::process::Stdio;
 
+use rstest::rstest;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
@@ -14,6 +15,7 @@ use watchkeeper::egress::outbound::{Outbound, OutboundParts};
 use watchkeeper::egress::{Egress, EgressPolicy};
 use watchkeeper::model::notification::ChannelKind;
 use watchkeeper::model::notification::delivery::TryOutcome;
+use watchkeeper::model::notification::delivery::TryOutcome::{Delivered, Failed, Refused};
 use watchkeeper::model::notification::message::{Message, Sender};
 use watchkeeper::notify::carrier::{Carried, Carrier};
 use watchkeeper::notify::kinds::{Envelope, OpenSettings, definition};
@@ -30,8 +32,8 @@ struct MailServer {
 }
 
 impl MailServer {
-    /// `None`, and a word about it, where aiosmtpd is missing.
-    async fn start() -> Option<Self> {
+    /// One that speaks like this, with a certificate for this name; `None`, and a word about it, where aiosmtpd is missing.
+    async fn start(mode: &str, name: &str) -> Option<Self> {
         let python = std::env::var("WATCHKEEPER_TESTS_SMTP_PYTHON").unwrap_or_else(|_| PYTHON.to_owned());
         if !std::path::Path::new(&python).exists() {
             let is_required = std::env::var_os("WATCHKEEPER_TESTS_REQUIRE_SMTP").is_some();
@@ -40,17 +42,16 @@ impl MailServer {
             return None;
         }
         let authority = Authority::found();
-        let (chain, key) = authority.issue(&["localhost"], |_| ()).pem();
+        let (chain, key) = authority.issue(&[name], |_| ()).pem();
         let (mut chain_file, mut key_file) = (NamedTempFile::new().unwrap(), NamedTempFile::new().unwrap());
         chain_file.write_all(chain.as_bytes()).unwrap();
         key_file.write_all(key.as_bytes()).unwrap();
-        let mut child = Command::new(python)
-            .arg("tests/probe/smtp_server.py")
-            .args([chain_file.path(), key_file.path()])
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(python);
+        command.args(["tests/probe/smtp_server.py", mode]);
+        if mode != "plain" {
+            command.args([chain_file.path(), key_file.path()]);
+        }
+        let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let port = lines.next_line().await.unwrap().unwrap().parse().unwrap();
         Some(Self { _child: child, lines, port, authority })
@@ -62,13 +63,18 @@ impl MailServer {
 
     /// Sends a test message with these settings beside those that are right.
     async fn send(&self, changes: &Value) -> Carried {
+        self.send_trusting(&self.authority, changes).await
+    }
+
+    /// The same, by somebody who trusts this authority.
+    async fn send_trusting(&self, authority: &Authority, changes: &Value) -> Carried {
         let mut settings = json!({"host": "localhost", "port": self.port, "username": "status",
             "password": "parole", "from": "status@example.org", "to": ["a@example.org", "b@example.org"]});
         for (name, value) in changes.as_object().unwrap() {
             settings[name] = value.clone();
         }
         let mut ca_file = NamedTempFile::new().unwrap();
-        ca_file.write_all(self.authority.pem().as_bytes()).unwrap();
+        ca_file.write_all(authority.pem().as_bytes()).unwrap();
         let egress = Egress { policy: EgressPolicy::PrivateAllowed, source: None };
         let dns_servers = &["127.0.0.1:9".parse().unwrap()];
         let parts =
@@ -86,40 +92,82 @@ impl MailServer {
     }
 }
 
+/// Encrypted from the first byte, or from the third line on.
+#[rstest]
+#[case::starttls("starttls")]
+#[case::tls("tls")]
 #[tokio::test]
-async fn a_mail_arrives_encrypted_with_both_parts() {
-    let Some(mut server) = MailServer::start().await else { return };
-    let carried = server.send(&json!({})).await;
+async fn a_mail_arrives_encrypted(#[case] encryption: &str) {
+    let Some(mut server) = MailServer::start(encryption, "localhost").await else { return };
+    let carried = server.send(&json!({"encryption": encryption})).await;
     assert_eq!((carried.outcome, carried.status_code), (TryOutcome::Delivered, Some(250)), "{carried:?}");
     let mail = server.mail().await;
     assert_eq!(mail["to"], json!(["a@example.org", "b@example.org"]));
     assert_eq!((&mail["is_encrypted"], &mail["is_known"]), (&json!(true), &json!(true)));
-    let content = mail["content"].as_str().unwrap();
-    for part in [
-        "Message-ID: <rNSJxMbDTX2uHc08AiCq1@example.org>",
-        "Auto-Submitted: auto-generated",
-        "text/plain",
-        "text/html",
-        "Messages arrive here.",
-    ] {
-        assert!(content.contains(part), "{part}\n{content}");
-    }
-    assert!(!content.contains("parole"));
+    assert_eq!(mail["headers"]["Message-ID"], "<rNSJxMbDTX2uHc08AiCq1@example.org>");
+    assert_eq!(mail["headers"]["From"], "\"Ämter & <Co>\" <status@example.org>");
+    assert!(mail["text"].as_str().unwrap().contains("Messages arrive here."), "{mail}");
+    assert!(!mail["content"].as_str().unwrap().contains("parole"));
 }
 
 #[tokio::test]
-async fn refusals_have_their_meaning() {
-    let Some(server) = MailServer::start().await else { return };
-    for (changes, outcome, code) in [
-        (json!({"to": ["unknown@example.org"]}), TryOutcome::Refused, Some(550)),
-        (json!({"to": ["later@example.org"]}), TryOutcome::Failed, Some(451)),
-        (json!({"password": "wrong-one"}), TryOutcome::Refused, Some(535)),
-        (json!({"encryption": "none", "username": ""}), TryOutcome::Refused, Some(530)),
-        (json!({"encryption": "tls"}), TryOutcome::Failed, None),
-        (json!({"port": 9}), TryOutcome::Failed, None),
-    ] {
-        let carried = server.send(&changes).await;
-        assert_eq!((carried.outcome, carried.status_code), (outcome, code), "{changes} {carried:?}");
-        assert!(!carried.detail.contains("wrong-one"), "{carried:?}");
-    }
+async fn a_mail_arrives_in_clear_where_somebody_wants_it_so() {
+    let Some(mut server) = MailServer::start("plain", "localhost").await else { return };
+    let carried = server.send(&json!({"encryption": "none", "username": ""})).await;
+    assert_eq!(carried.outcome, TryOutcome::Delivered, "{carried:?}");
+    assert_eq!(server.mail().await["is_encrypted"], json!(false));
+}
+
+/// How a server speaks, what is set, what comes of it, and the words.
+#[rstest]
+#[case::unknown("starttls", json!({"to": ["unknown@example.org"]}), Refused, Some(550), "No such user")]
+#[case::one_is_known("starttls", json!({"to": ["a@example.org", "unknown@example.org"]}), Delivered, Some(250), "Not to unknown@example.org: permanent error (550): 5.1.1 No such user; Taken")]
+#[case::one_is_greylisted("starttls", json!({"to": ["unknown@example.org", "grey@example.org"]}), Failed, Some(451), "Greylisted")]
+#[case::greylisted("starttls", json!({"to": ["grey@example.org"]}), Failed, Some(451), "Greylisted")]
+#[case::wrong_password("starttls", json!({"password": "wrong-one"}), Refused, Some(535), "Authentication credentials invalid")]
+#[case::wrong_password("tls", json!({"encryption": "tls", "password": "wrong-one"}), Refused, Some(535), "Authentication credentials invalid")]
+#[case::in_clear("starttls", json!({"encryption": "none", "username": ""}), Refused, Some(530), "STARTTLS")]
+#[case::no_password("tls", json!({"encryption": "tls", "username": ""}), Refused, Some(530), "Authentication required")]
+#[case::no_starttls("plain", json!({}), Failed, None, "The server does not offer STARTTLS")]
+#[case::no_tls("plain", json!({"encryption": "tls"}), Failed, None, "The TLS handshake failed")]
+#[case::tls_from_the_first_byte("starttls", json!({"encryption": "tls"}), Failed, None, "The TLS handshake failed")]
+#[case::nobody("plain", json!({"port": 9}), Failed, None, "Connection refused")]
+#[tokio::test]
+async fn a_refusal_has_its_meaning(
+    #[case] mode: &str,
+    #[case] changes: Value,
+    #[case] outcome: TryOutcome,
+    #[case] code: Option<u16>,
+    #[case] text: &str,
+) {
+    let Some(server) = MailServer::start(mode, "localhost").await else { return };
+    let carried = server.send(&changes).await;
+    assert_eq!((carried.outcome, carried.status_code), (outcome, code), "{carried:?}");
+    assert!(carried.detail.contains(text) && !carried.detail.contains("wrong-one"), "{carried:?}");
+}
+
+/// Neither password nor mail goes to a server that shows the wrong certificate.
+#[rstest]
+#[case::of_another_name("starttls", "mail.example.org", true, "The certificate is for another name")]
+#[case::of_another_name("tls", "mail.example.org", true, "The certificate is for another name")]
+#[case::of_a_stranger(
+    "starttls",
+    "localhost",
+    false,
+    "The certificate was not issued by a trusted authority"
+)]
+#[case::of_a_stranger("tls", "localhost", false, "The certificate was not issued by a trusted authority")]
+#[tokio::test]
+async fn a_server_that_cannot_be_trusted_gets_nothing(
+    #[case] mode: &str,
+    #[case] name: &str,
+    #[case] is_known: bool,
+    #[case] text: &str,
+) {
+    let Some(server) = MailServer::start(mode, name).await else { return };
+    let stranger = Authority::found();
+    let authority = if is_known { &server.authority } else { &stranger };
+    let carried = server.send_trusting(authority, &json!({"encryption": mode})).await;
+    assert_eq!((carried.outcome, carried.status_code), (TryOutcome::Failed, None), "{carried:?}");
+    assert_eq!(carried.detail, text);
 }

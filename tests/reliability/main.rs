@@ -30,6 +30,7 @@ mod power_cut;
 mod restart;
 mod slow_clients;
 mod stored;
+mod subscriber_facts;
 #[allow(dead_code, reason = "shared with the tests of the API, which use all of it")]
 #[path = "../api/support/mod.rs"]
 mod support;

@@ -4,8 +4,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use http::Method;
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use watchkeeper::clock::Clock;
+use watchkeeper::egress::outbound::{Outbound, OutboundParts, OutboundUrl, Request};
+use watchkeeper::egress::{Egress, EgressPolicy};
 
 use crate::endures;
 use crate::support::client::Client;
@@ -17,6 +23,8 @@ use crate::support::sink::{Conduct, Received, Sink};
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// Incidents under way at once, each with its own order of messages.
 const INCIDENTS: usize = 3;
+/// The part of what bare requests do that deliveries reach at least.
+const SHARE: f64 = 0.05;
 
 fn rounds() -> u64 {
     if endures() { 100 } else { 6 }
@@ -144,7 +152,27 @@ async fn a_sink_that_takes_nothing_holds_up_no_other() {
     assert!(grown < 64 * 1_024, "{grown} KiB");
 }
 
-/// Many messages wait for a channel: they are delivered at 500 a second at least once it takes them, and cost nothing before.
+/// So many bare requests to a sink, as many at once as a channel has under way: requests a second.
+async fn bare(sink: &Sink, count: usize) -> f64 {
+    let egress = Egress { policy: EgressPolicy::PrivateAllowed, source: None };
+    let dns_servers = &["127.0.0.1:9".parse().unwrap()];
+    let parts = OutboundParts { egress, dns_servers, ca_file: None, clock: Clock::System };
+    let outbound = Outbound::new(parts).unwrap();
+    let request = || Request {
+        method: Method::POST,
+        url: OutboundUrl::parse(&sink.url()).unwrap(),
+        headers: Vec::new(),
+        body: Bytes::from_static(&[b'x'; 500]),
+        deadline: Duration::from_secs(10),
+    };
+    let began = Instant::now();
+    let answers = stream::iter((0..count).map(|_| outbound.send(request()))).buffer_unordered(16);
+    answers.for_each(async |answer| assert_eq!(answer.unwrap().status, 204)).await;
+    count as f64 / began.elapsed().as_secs_f64()
+}
+
+/// Many messages wait for a channel: they are delivered at 500 a second at least once it takes them, and cost nothing before. On a
+/// machine that is busy with other things, or by a program that is not optimised, the floor is a share of what bare requests do.
 #[tokio::test]
 async fn what_has_waited_is_delivered_quickly() {
     let server = Server::start();
@@ -166,11 +194,15 @@ async fn what_has_waited_is_delivered_quickly() {
     let path = format!("/v1/notification-channels/{}", channel.as_str().unwrap());
     let began = Instant::now();
     client.patch(&path, &json!({"name": "Mended"})).expect(200);
-    let taken = || sink.received().len() - in_vain >= count;
+    let taken = || sink.count() - in_vain >= count;
     eventually("all are delivered", || taken().then_some(())).await;
     let rate = count as f64 / began.elapsed().as_secs_f64();
-    println!("{count} messages at {rate:.0}/s; {idle} ms of CPU in 2 s while they waited");
-    assert!(rate >= 500.0 || cfg!(debug_assertions), "{rate}/s");
+    let floor = bare(&sink, count).await;
+    println!(
+        "{count} messages at {rate:.0}/s, bare requests at {floor:.0}/s; {idle} ms of CPU in 2 s while they waited"
+    );
+    assert!(rate >= 500.0 || rate >= floor * SHARE, "{rate}/s of {floor}/s");
+    assert!(idle <= 200, "{idle} ms");
 }
 
 fn memory_kib(process: u32) -> u64 {

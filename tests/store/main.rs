@@ -37,6 +37,7 @@ mod recorder;
 mod restore;
 mod services;
 mod statuspages;
+mod subscriber_facts;
 mod support;
 mod tags;
 mod timetable;

@@ -15,7 +15,7 @@ use crate::clock::Timestamp;
 /// Most bytes of a body that are read.
 const READ_MAX_BYTES: usize = 64 * 1024;
 /// Most bytes of a body that are kept.
-const EXCERPT_MAX_BYTES: usize = 1_024;
+pub const EXCERPT_MAX_BYTES: usize = 1_024;
 
 /// An answer, whatever its status.
 #[derive(Clone, Debug, PartialEq, Eq)]

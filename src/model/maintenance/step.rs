@@ -5,6 +5,7 @@
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus, Operation, Schedule, WrongState, texts};
+use crate::model::subscriber_fact::FactKind;
 use crate::model::translated::Translated;
 
 /// The time of an act, and the language in which generated texts are stored.
@@ -16,11 +17,26 @@ pub struct Stamp<'a> {
     pub locale: &'a str,
 }
 
+/// What an entry of the timeline says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// Work is planned.
+    Announced,
+    /// It has another window; the state that follows.
+    Moved(MaintenanceStatus),
+    /// It has begun.
+    Started,
+    /// It has ended.
+    Completed,
+    /// It was called off.
+    Cancelled,
+}
+
 /// A new entry of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEntry {
-    /// The state that it speaks of.
-    pub status: MaintenanceStatus,
+    /// What it says.
+    pub happened: Happened,
     /// The text of the entry.
     pub message: Translated,
     /// True if subscribers are told.
@@ -64,7 +80,7 @@ impl Step {
     pub fn announce(maintenance: Maintenance, message: Option<Translated>, stamp: Stamp<'_>) -> Self {
         let generated = || texts::announced(maintenance.schedule);
         let notifies = maintenance.notices.announcement;
-        let entry = stamp.entry(MaintenanceStatus::Scheduled, message, generated, notifies);
+        let entry = stamp.entry(Happened::Announced, message, generated, notifies);
         Self { after: maintenance, entries: vec![entry] }.begin_if_due(stamp)
     }
 
@@ -79,7 +95,7 @@ impl Step {
         let mut entries = Vec::new();
         if announcement.is_posted && after.schedule != before.schedule {
             let generated = || texts::moved(after.schedule);
-            entries.push(stamp.entry(after.status, None, generated, announcement.notifies));
+            entries.push(stamp.entry(Happened::Moved(after.status), None, generated, announcement.notifies));
         }
         Self { after, entries }.begin_if_due(stamp)
     }
@@ -101,7 +117,8 @@ impl Step {
         before.allow(Operation::Complete)?;
         let status = MaintenanceStatus::Completed;
         let after = Maintenance { status, actual_end: Some(stamp.at), ..before.clone() };
-        let entry = stamp.entry(status, None, || texts::COMPLETED.into(), before.notices.complete);
+        let said = || texts::COMPLETED.into();
+        let entry = stamp.entry(Happened::Completed, None, said, before.notices.complete);
         Ok(Self { after, entries: vec![entry] })
     }
 
@@ -113,7 +130,8 @@ impl Step {
         before.allow(Operation::Cancel)?;
         let status = MaintenanceStatus::Cancelled;
         let after = Maintenance { status, ..before.clone() };
-        let entry = stamp.entry(status, None, || texts::CANCELLED.into(), before.notices.announcement);
+        let said = || texts::CANCELLED.into();
+        let entry = stamp.entry(Happened::Cancelled, None, said, before.notices.announcement);
         Ok(Self { after, entries: vec![entry] })
     }
 
@@ -136,7 +154,8 @@ impl Step {
             ..before.clone()
         };
         let generated = || if waits { texts::moved(schedule) } else { texts::extended(schedule) };
-        Ok(Self { entries: vec![stamp.entry(status, message, generated, notifies)], after })
+        let entry = stamp.entry(Happened::Moved(status), message, generated, notifies);
+        Ok(Self { entries: vec![entry], after })
     }
 
     /// Returns the step that the clock makes at this moment, if one is due: one transition at a time.
@@ -156,7 +175,7 @@ impl Step {
     fn begin(mut self, stamp: Stamp<'_>) -> Self {
         let status = MaintenanceStatus::InProgress;
         let notifies = self.after.notices.start;
-        self.entries.push(stamp.entry(status, None, || texts::STARTED.into(), notifies));
+        self.entries.push(stamp.entry(Happened::Started, None, || texts::STARTED.into(), notifies));
         let after = Maintenance { status, actual_start: Some(stamp.at), ..self.after };
         Self { after, entries: self.entries }
     }
@@ -168,16 +187,42 @@ fn starts_by_itself(maintenance: &Maintenance, now: Timestamp) -> bool {
     waits && maintenance.auto_start && maintenance.schedule.start <= now
 }
 
+impl Happened {
+    /// The state that the entry speaks of.
+    #[must_use]
+    pub const fn status(self) -> MaintenanceStatus {
+        match self {
+            Self::Announced => MaintenanceStatus::Scheduled,
+            Self::Moved(status) => status,
+            Self::Started => MaintenanceStatus::InProgress,
+            Self::Completed => MaintenanceStatus::Completed,
+            Self::Cancelled => MaintenanceStatus::Cancelled,
+        }
+    }
+
+    /// What subscribers are told.
+    #[must_use]
+    pub const fn fact(self) -> FactKind {
+        match self {
+            Self::Announced => FactKind::MaintenanceAnnounced,
+            Self::Moved(_) => FactKind::MaintenanceMoved,
+            Self::Started => FactKind::MaintenanceStarted,
+            Self::Completed => FactKind::MaintenanceCompleted,
+            Self::Cancelled => FactKind::MaintenanceCancelled,
+        }
+    }
+}
+
 impl Stamp<'_> {
     fn entry(
         self,
-        status: MaintenanceStatus,
+        happened: Happened,
         message: Option<Translated>,
         generated: impl FnOnce() -> String,
         notify_subscribers: bool,
     ) -> NewEntry {
         let message = message.unwrap_or_else(|| Translated::single(self.locale, generated()));
-        NewEntry { status, message, notify_subscribers, created_at: self.at }
+        NewEntry { happened, message, notify_subscribers, created_at: self.at }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The texts of the timeline that nobody wrote: English, whatever the language of the organisation.
+//! The texts of timelines and reminders that nobody wrote: English, whatever the language of the organisation.
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::Schedule;
@@ -28,6 +28,12 @@ pub(super) fn extended(schedule: Schedule) -> String {
     }
 }
 
+/// It begins soon.
+#[must_use]
+pub fn reminded(schedule: Schedule) -> String {
+    format!("Reminder: maintenance is planned {}.", period(schedule))
+}
+
 fn period(Schedule { start, end }: Schedule) -> String {
     match end {
         Some(end) => format!("from {} to {}", minute(start), minute(end)),
@@ -55,6 +61,10 @@ mod tests {
             (announced(bounded), "Maintenance is planned from 2026-11-22 22:00 UTC to 2026-11-23 00:00 UTC."),
             (announced(open), "Maintenance is planned from 2026-11-22 22:00 UTC until further notice."),
             (moved(open), "The maintenance is now planned from 2026-11-22 22:00 UTC until further notice."),
+            (
+                reminded(open),
+                "Reminder: maintenance is planned from 2026-11-22 22:00 UTC until further notice.",
+            ),
             (extended(bounded), "The maintenance has been extended until 2026-11-23 00:00 UTC."),
             (extended(open), "The maintenance has been extended until further notice."),
         ] {

@@ -22,6 +22,8 @@ use crate::store::{MainError, contacts, notification_channels, organisations};
 
 /// Most messages under way at once, over all channels.
 const UNDER_WAY: usize = 256;
+/// Most messages read at once that are not under way: a channel takes few at a time, and the next look comes soon.
+const READ: usize = 64;
 /// The time for which ends are gathered, so that one commit takes many.
 const GATHER: Duration = Duration::from_millis(10);
 /// The time for which a channel that is switched off is left alone, in milliseconds.
@@ -118,7 +120,8 @@ impl<'a> Round<'a> {
         let busy = self.lanes.iter().filter(|(_, lane)| lane.is_full());
         let busy: Vec<i64> = busy.map(|(channel, _)| *channel).collect();
         // Those that are under way are due still.
-        let limit = u64::try_from(room + self.lines.len()).unwrap_or(u64::MAX);
+        let under_way = self.lines.iter().filter(|(channel, _)| !busy.contains(channel)).count();
+        let limit = u64::try_from(room.min(READ) + under_way).unwrap_or(u64::MAX);
         let deliveries = due(reader, now, &busy, limit).await?;
         if deliveries.is_empty() {
             return Ok(Ready {

@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
     use crate::model::notification::ChannelKind;
-    use crate::notify::kinds::definition;
+    use crate::notify::kinds::{Envelope, definition, fixture};
 
     #[test]
     fn an_address_is_secret_without_its_host_too() {
@@ -78,5 +78,33 @@ mod tests {
         let settings = OpenSettings::new(settings.as_object().unwrap().clone());
         let secrets = settings.secrets(definition(ChannelKind::Slack).fields);
         assert_eq!(secrets, ["https://hooks.slack.com/services/T0/secret", "/services/T0/secret"]);
+    }
+
+    /// A setting that its kind takes.
+    fn sample(field: &Field) -> Value {
+        match (field.name, field.is_secret) {
+            ("headers", _) => json!({"X-Key": "marker-0123456789"}),
+            ("to", _) => json!(["a@example.org"]),
+            ("from", _) => json!("status@example.org"),
+            (_, true) => json!("marker-0123456789"),
+            (_, false) => json!("sample"),
+        }
+    }
+
+    #[test]
+    fn no_secret_of_any_kind_is_shown_to_programmers() {
+        let message = fixture::test();
+        let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
+        for kind in ChannelKind::ALL {
+            let definition = definition(kind);
+            let settings =
+                definition.fields.iter().map(|field| (field.name.to_owned(), sample(field))).collect();
+            let settings = OpenSettings::new(settings);
+            assert!(!settings.secrets(definition.fields).is_empty(), "{kind}");
+            let envelope = Envelope { id: &id, at_seconds: 0, message: &message, settings: &settings };
+            let outgoing = (definition.compose)(&envelope);
+            let shown = format!("{settings:?} {envelope:?} {outgoing:?} {definition:?}");
+            assert!(!shown.contains("marker"), "{shown}");
+        }
     }
 }

@@ -19,8 +19,8 @@ use crate::model::maintenance::step::Step;
 use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
 use crate::model::service::{Service, ServiceKey};
 use crate::model::window::WindowKind;
-use crate::store::maintenances::{links, timeline, update};
-use crate::store::{MainError, services};
+use crate::store::maintenances::{links, reminders, timeline, update};
+use crate::store::{MainError, services, subscriber_facts};
 
 /// Services looked at in one statement.
 const AT_ONCE: usize = 1_000;
@@ -53,7 +53,7 @@ pub async fn covered(
     Ok(found)
 }
 
-/// Stores what an act made of a maintenance: row, timeline and windows. Gives the services of which the engine must be
+/// Stores what an act made of a maintenance: row, timeline, facts for subscribers, reminders and windows. Gives the services of which the engine must be
 /// told once this is committed.
 ///
 /// # Errors
@@ -64,7 +64,9 @@ pub async fn carry_out(
     now: Timestamp,
 ) -> Result<Vec<Service>, MainError> {
     update(connection, &step.after).await?;
-    timeline::add(connection, step.after.key, &step.entries).await?;
+    let entries = timeline::add(connection, step.after.key, &step.entries).await?;
+    subscriber_facts::of_maintenance(connection, &step.after, &step.entries, &entries).await?;
+    reminders::plan(connection, &step.after, now).await?;
     align(connection, &step.after, now).await
 }
 

@@ -10,7 +10,7 @@ use crate::model::maintenance::{MaintenanceKey, TimelineEntry};
 use crate::model::translated::Translated;
 use crate::store::MainError;
 
-/// Adds entries in this order, each under a new id.
+/// Adds entries in this order, each under a new id. Returns the ids.
 ///
 /// # Errors
 /// When the database fails.
@@ -18,20 +18,23 @@ pub async fn add(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
     entries: &[NewEntry],
-) -> Result<(), MainError> {
+) -> Result<Vec<Id>, MainError> {
+    let mut ids = Vec::with_capacity(entries.len());
     for entry in entries {
+        let id = Id::random();
         let row = ActiveModel {
-            public_id: Set(Id::random().to_string()),
+            public_id: Set(id.to_string()),
             maintenance_id: Set(maintenance),
-            status: Set(entry.status.as_str().into()),
+            status: Set(entry.happened.status().as_str().into()),
             message: Set(entry.message.to_json().to_string()),
             notify_subscribers: Set(entry.notify_subscribers),
             created_at: Set(entry.created_at.ms()),
             ..ActiveModel::default()
         };
         Entity::insert(row).exec_without_returning(connection).await?;
+        ids.push(id);
     }
-    Ok(())
+    Ok(ids)
 }
 
 /// The whole timeline.

@@ -1,5 +1,7 @@
 //! What the courier asks of the outbox and writes into it, for every organisation at once; nothing that answers a client may use it.
 
+use std::collections::BTreeMap;
+
 use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query};
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter,
@@ -14,7 +16,6 @@ use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOut
 use crate::model::notification::line::Line;
 use crate::store::bounded::Bounded;
 use crate::store::notifications::holds::due_from;
-use crate::store::notifications::lines::in_line;
 use crate::store::notifications::{from_row, to_try_row};
 use crate::store::{Database, MainError};
 
@@ -107,61 +108,71 @@ pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[Ended]) -> 
         let tries = some.iter().map(|ended| to_try_row(ended.delivery, &ended.attempt));
         notification_try::Entity::insert_many(tries).exec_without_returning(connection).await?;
     }
-    for ended in ended {
-        store_end(connection, ended).await?;
+    for some in alike(ended) {
+        for some in some.chunks(CHUNK) {
+            store_ends(connection, some).await?;
+            release_after(connection, some).await?;
+        }
     }
     Ok(())
 }
 
-async fn store_end(connection: &impl ConnectionTrait, ended: &Ended) -> Result<(), MainError> {
-    let status = match (ended.attempt.outcome, ended.next_at) {
-        (TryOutcome::Delivered, _) => DeliveryStatus::Delivered,
-        (_, Some(_)) => DeliveryStatus::Waiting,
-        (_, None) => DeliveryStatus::Dead,
-    };
-    let is_over = status != DeliveryStatus::Waiting;
-    let due_at = ended.next_at.map(Timestamp::ms).filter(|_| !is_over);
-    Entity::update_many()
-        .col_expr(Column::Status, Expr::value(status.as_str()))
-        .col_expr(Column::Tries, Expr::value(i32::try_from(ended.attempt.number).unwrap_or(i32::MAX)))
-        .col_expr(Column::DueAt, Expr::value(due_at))
-        .col_expr(Column::EndedAt, Expr::value(is_over.then(|| ended.at.ms())))
-        .filter(Column::Id.eq(ended.delivery))
-        .exec(connection)
-        .await?;
-    if is_over { release_after(connection, ended).await } else { Ok(()) }
+/// Tries by what they mean: what is the same for many messages is one statement.
+fn alike(ended: &[Ended]) -> Vec<Vec<&Ended>> {
+    let mut groups: BTreeMap<_, Vec<&Ended>> = BTreeMap::new();
+    for ended in ended {
+        let is_whole = ended.line == Line::Whole;
+        let meaning = (ended.status().as_str(), ended.attempt.number, ended.due_at(), ended.at, is_whole);
+        groups.entry(meaning).or_default().push(ended);
+    }
+    groups.into_values().collect()
 }
 
-/// Makes the next message due that waits behind one that is over; behind a digest, those about every subject.
-async fn release_after(connection: &impl ConnectionTrait, ended: &Ended) -> Result<(), MainError> {
-    if ended.is_digest {
-        release(connection, ended.at, |stranded| stranded.filter(Column::ChannelId.eq(ended.channel)))
-            .await?;
-        return Ok(());
+impl Ended {
+    fn status(&self) -> DeliveryStatus {
+        match (self.attempt.outcome, self.next_at) {
+            (TryOutcome::Delivered, _) => DeliveryStatus::Delivered,
+            (_, Some(_)) => DeliveryStatus::Waiting,
+            (_, None) => DeliveryStatus::Dead,
+        }
     }
-    let next: Option<i64> = Entity::find()
-        .select_only()
-        .column(Column::Id)
-        .filter(Column::ChannelId.eq(ended.channel))
-        .filter(in_line(ended.line))
-        .filter(Column::EndedAt.is_null())
-        .filter(
-            Condition::any()
-                .add(Column::Subject.eq(ended.subject.as_str()))
-                .add(Column::Event.eq(Event::Digest.as_str())),
-        )
-        .order_by_asc(Column::Id)
-        .limit(1)
-        .into_tuple()
-        .one(connection)
-        .await?;
-    let Some(next) = next else { return Ok(()) };
+
+    fn is_over(&self) -> bool {
+        self.status() != DeliveryStatus::Waiting
+    }
+
+    fn due_at(&self) -> Option<i64> {
+        self.next_at.map(Timestamp::ms).filter(|_| !self.is_over())
+    }
+}
+
+/// Stores the ends of messages that end alike.
+async fn store_ends(connection: &impl ConnectionTrait, alike: &[&Ended]) -> Result<(), MainError> {
+    let Some(one) = alike.first() else { return Ok(()) };
     Entity::update_many()
-        .col_expr(Column::DueAt, due_from(ended.at))
-        .filter(Column::Id.eq(next))
-        .filter(Column::DueAt.is_null())
+        .col_expr(Column::Status, Expr::value(one.status().as_str()))
+        .col_expr(Column::Tries, Expr::value(i32::try_from(one.attempt.number).unwrap_or(i32::MAX)))
+        .col_expr(Column::DueAt, Expr::value(one.due_at()))
+        .col_expr(Column::EndedAt, Expr::value(one.is_over().then(|| one.at.ms())))
+        .filter(Column::Id.is_in(alike.iter().map(|ended| ended.delivery)))
         .exec(connection)
         .await?;
+    Ok(())
+}
+
+/// Makes the next messages due that wait behind those that are over; behind a digest, those about every subject.
+async fn release_after(connection: &impl ConnectionTrait, alike: &[&Ended]) -> Result<(), MainError> {
+    let over = || alike.iter().filter(|ended| ended.is_over());
+    let Some(now) = over().next().map(|ended| ended.at) else { return Ok(()) };
+    let channels = Column::ChannelId.is_in(over().map(|ended| ended.channel));
+    let subjects = Column::Subject.is_in(over().map(|ended| ended.subject.as_str()));
+    let lines = if alike.iter().all(|ended| ended.line == Line::Whole) { Lines::Whole } else { Lines::Own };
+    release(connection, (now, lines), |stranded| stranded.filter(channels.and(subjects))).await?;
+    let digests: Vec<i64> = over().filter(|ended| ended.is_digest).map(|ended| ended.channel).collect();
+    if !digests.is_empty() {
+        let of_channels = Column::ChannelId.is_in(digests);
+        release(connection, (now, lines), |stranded| stranded.filter(of_channels)).await?;
+    }
     Ok(())
 }
 
@@ -170,16 +181,33 @@ async fn release_after(connection: &impl ConnectionTrait, ended: &Ended) -> Resu
 /// # Errors
 /// When the database fails.
 pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
-    release(connection, now, |stranded| stranded).await
+    release(connection, (now, Lines::Whole), |stranded| stranded).await
+}
+
+/// Which messages wait for each other, of those of a channel about one subject.
+#[derive(Clone, Copy)]
+enum Lines {
+    /// All of them.
+    Whole,
+    /// Those for the same contact, or for nobody in particular.
+    Own,
 }
 
 /// Makes those messages due that wait for no other, as far as they are `chosen`.
 async fn release(
     connection: &impl ConnectionTrait,
-    now: Timestamp,
+    (now, lines): (Timestamp, Lines),
     chosen: impl FnOnce(UpdateMany<Entity>) -> UpdateMany<Entity>,
 ) -> Result<u64, MainError> {
     let earlier = Alias::new("earlier");
+    let contact = || Expr::col((earlier.clone(), Column::ContactId));
+    let same_contact = contact()
+        .equals((Entity, Column::ContactId))
+        .or(contact().is_null().and(Expr::col((Entity, Column::ContactId)).is_null()));
+    let in_line = match lines {
+        Lines::Whole => Expr::value(true),
+        Lines::Own => same_contact,
+    };
     let in_front =
         Query::select()
             .expr(Expr::value(1))
@@ -190,8 +218,9 @@ async fn release(
                     .equals((Entity, Column::Subject))
                     .or(Expr::col((earlier.clone(), Column::Event)).eq(Event::Digest.as_str())),
             )
+            .and_where(in_line)
             .and_where(Expr::col((earlier.clone(), Column::EndedAt)).is_null())
-            .and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id))))
+            .and_where(Expr::col((earlier.clone(), Column::Id)).lt(Expr::col((Entity, Column::Id))))
             .to_owned();
     let stranded = Entity::update_many()
         .col_expr(Column::DueAt, due_from(now))

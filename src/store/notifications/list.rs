@@ -78,7 +78,7 @@ pub async fn find(
     wanted.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// The tries of these messages, oldest first.
+/// The tries of these messages, oldest first. One that has been stored since a message was read is left out, as its end is.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -86,15 +86,19 @@ pub async fn tries(
     connection: &impl ConnectionTrait,
     deliveries: &[Delivery],
 ) -> Result<HashMap<i64, Vec<Try>>, MainError> {
-    let keys = deliveries.iter().map(|delivery| delivery.key);
+    let known: HashMap<i64, u32> = deliveries.iter().map(|delivery| (delivery.key, delivery.tries)).collect();
     let rows = notification_try::Entity::find()
-        .filter(notification_try::Column::DeliveryId.is_in(keys))
+        .filter(notification_try::Column::DeliveryId.is_in(known.keys().copied()))
         .order_by_asc(notification_try::Column::Number)
         .all(connection)
         .await?;
     let mut tries: HashMap<i64, Vec<Try>> = HashMap::new();
     for row in rows {
-        tries.entry(row.delivery_id).or_default().push(from_try_row(row)?);
+        let delivery = row.delivery_id;
+        let attempt = from_try_row(row)?;
+        if known.get(&delivery).is_some_and(|known| attempt.number <= *known) {
+            tries.entry(delivery).or_default().push(attempt);
+        }
     }
     Ok(tries)
 }

@@ -60,6 +60,15 @@ monitor-clock-text = Die Uhr ist gesprungen oder ging beim Start falsch. Bis ihr
 monitor-well = Vorbei: { $subject }
 monitor-well-text = Es ist wieder, wie es sein soll.
 
+budget-burns-fast = Das Fehlerbudget von { $subject } schwindet schnell
+budget-burns = Das Fehlerbudget von { $subject } wird nicht reichen
+budget-burns-text = { $hours ->
+    [one] In der letzten Stunde wurde es { $note }-mal so schnell verbraucht, wie es sein darf.
+   *[other] In den letzten { $hours } Stunden wurde es { $note }-mal so schnell verbraucht, wie es sein darf.
+}
+budget-lasts = Vorbei: { $subject }
+budget-lasts-text = Es wird nicht mehr zu schnell verbraucht.
+
 oncall-gap = Niemand hat Bereitschaft für { $subject }
 oncall-gap-text = { $note }
 oncall-covered = { $subject } hat wieder jemanden in Bereitschaft

@@ -60,6 +60,15 @@ monitor-clock-text = The wall clock has jumped, or began with a wrong time. Unti
 monitor-well = Over: { $subject }
 monitor-well-text = It is as it should be again.
 
+budget-burns-fast = The error budget of { $subject } burns fast
+budget-burns = The error budget of { $subject } will not last
+budget-burns-text = { $hours ->
+    [one] In the last hour it was used up { $note } times as fast as it may be.
+   *[other] In the last { $hours } hours it was used up { $note } times as fast as it may be.
+}
+budget-lasts = Over: { $subject }
+budget-lasts-text = It is not used up too fast any more.
+
 oncall-gap = Nobody is on duty for { $subject }
 oncall-gap-text = { $note }
 oncall-covered = { $subject } has somebody on duty again

@@ -6,6 +6,8 @@ pub(crate) mod client;
 pub(crate) mod conformance;
 pub(crate) mod databases;
 pub(crate) mod listener;
+#[allow(dead_code, reason = "the tests of the API ask")]
+pub(crate) mod mail_server;
 pub(crate) mod moments;
 pub(crate) mod name_server;
 pub(crate) mod outsider;

@@ -16,6 +16,10 @@ use tokio::time::Instant;
 pub(crate) enum Conduct {
     /// It answers with this status and these further lines of the head.
     Answer(u16, &'static str),
+    /// It answers with this status, these further lines of the head, and this body.
+    Say(u16, &'static str, &'static str),
+    /// It looks at the request as the service does that it stands for, and answers as that does: a status and a body.
+    Judge(fn(&Received) -> (u16, String)),
     /// It reads and says nothing.
     Hang,
     /// It reads and closes.
@@ -24,8 +28,10 @@ pub(crate) enum Conduct {
     Drip,
     /// It answers with 100 MB.
     Flood,
-    /// It says what it was sent.
+    /// It refuses for good, and says what it was sent, headers and all.
     Echo,
+    /// It fails, and says the same.
+    EchoLater,
 }
 
 /// A request that arrived.
@@ -40,6 +46,16 @@ pub(crate) struct Received {
 }
 
 impl Received {
+    /// Method and path, as `POST /hook`.
+    pub(crate) fn line(&self) -> &str {
+        self.head.split(" HTTP/").next().unwrap_or_default()
+    }
+
+    /// All of it, as it came.
+    pub(crate) fn whole(&self) -> String {
+        format!("{}{}", self.head, self.body)
+    }
+
     /// The value of a header; its name in lower case.
     pub(crate) fn header(&self, name: &str) -> &str {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
@@ -104,9 +120,19 @@ impl Sink {
         format!("http://{}/hook", self.address)
     }
 
+    /// The address without a path, for services that have paths of their own.
+    pub(crate) fn base(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// From now on it behaves like this.
     pub(crate) fn behave(&self, conduct: Conduct) {
         *self.state.conduct.lock().unwrap() = conduct;
+    }
+
+    /// The number of requests that arrived.
+    pub(crate) fn count(&self) -> usize {
+        self.state.received.lock().unwrap().len()
     }
 
     /// Everything that arrived.
@@ -133,17 +159,19 @@ fn serve(stream: TcpStream, state: &State) -> Option<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let received = read(&mut reader)?;
-        let body = received.body.clone();
-        state.received.lock().unwrap().push(received);
+        state.received.lock().unwrap().push(received.clone());
         let conduct = state.conduct.lock().unwrap().clone();
         match conduct {
             Conduct::Answer(status, lines) => {
-                write!(writer, "HTTP/1.1 {status} x\r\n{lines}Content-Length: 0\r\n\r\n").ok()?;
+                say(&mut writer, status, lines, "")?;
             }
-            Conduct::Echo => {
-                let length = body.len();
-                write!(writer, "HTTP/1.1 400 x\r\nContent-Length: {length}\r\n\r\n{body}").ok()?;
+            Conduct::Say(status, lines, body) => say(&mut writer, status, lines, body)?,
+            Conduct::Judge(judge) => {
+                let (status, body) = judge(&received);
+                say(&mut writer, status, "", &body)?;
             }
+            Conduct::Echo => say(&mut writer, 400, "", &received.whole())?,
+            Conduct::EchoLater => say(&mut writer, 500, "", &received.whole())?,
             Conduct::Close => return None,
             Conduct::Hang => pause(state, Duration::from_secs(30)),
             Conduct::Drip => {
@@ -162,6 +190,13 @@ fn serve(stream: TcpStream, state: &State) -> Option<()> {
             }
         }
     }
+}
+
+fn say(writer: &mut TcpStream, status: u16, lines: &str, body: &str) -> Option<()> {
+    let length = body.len();
+    // In one piece: what is written bit by bit waits for the other side to acknowledge the bit before.
+    let answer = format!("HTTP/1.1 {status} x\r\n{lines}Content-Length: {length}\r\n\r\n{body}");
+    writer.write_all(answer.as_bytes()).ok()
 }
 
 fn pause(state: &State, time: Duration) {

@@ -17,7 +17,7 @@ fn stamp(ms: i64) -> Stamp<'static> {
 
 /// Statuses, texts and notices of the new entries.
 fn said(step: &Step) -> Vec<(MaintenanceStatus, &str, bool)> {
-    let text = |entry: &NewEntry| (entry.status, entry.notify_subscribers);
+    let text = |entry: &NewEntry| (entry.happened.status(), entry.notify_subscribers);
     let entries = step.entries.iter();
     entries.map(|entry| (text(entry).0, entry.message.get("de").unwrap(), text(entry).1)).collect()
 }
@@ -38,7 +38,7 @@ fn a_new_maintenance_begins_when_its_start_has_been_reached(
     let step = Step::announce(new.clone(), None, stamp(now));
     assert_eq!((step.after.status, step.after.actual_start), (status, actual_start.map(at)));
     assert_eq!(step.after.schedule, new.schedule);
-    assert_eq!(step.entries[0].status, Scheduled);
+    assert_eq!(step.entries[0].happened, Happened::Announced);
     assert_eq!(step.entries.len(), if status == InProgress { 2 } else { 1 });
     let again =
         Step::revise(&new, new.clone(), Announcement { is_posted: true, notifies: false }, stamp(now));
@@ -132,7 +132,7 @@ fn an_extension_goes_on_or_waits_again(
     let step = Step::extend(&maintenance(status), extension, stamp(1_600)).unwrap();
     assert_eq!((step.after.status, step.after.schedule), (expected, schedule));
     assert_eq!((step.after.actual_start, step.after.actual_end), (actual_start.map(at), None));
-    assert_eq!((step.entries[0].status, step.entries[0].notify_subscribers), (expected, true));
+    assert_eq!((step.entries[0].happened.status(), step.entries[0].notify_subscribers), (expected, true));
 }
 
 #[rstest]

@@ -1,0 +1,26 @@
+//! A reminder of a maintenance that is not due yet; it goes when it has become a fact.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A reminder of a maintenance that is not due yet.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "maintenance_reminder")]
+pub struct Model {
+    /// The maintenance.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub maintenance_id: i64,
+    /// `day_before` or `hour_before`.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub kind: String,
+    /// The time at which it is due.
+    pub due_at: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

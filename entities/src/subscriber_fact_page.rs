@@ -1,0 +1,24 @@
+//! A status page whose subscribers a fact is for.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// A status page whose subscribers a fact is for.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "subscriber_fact_page")]
+pub struct Model {
+    /// The fact.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub fact_id: i64,
+    /// The page.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub statuspage_id: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

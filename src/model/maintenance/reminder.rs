@@ -1,0 +1,116 @@
+//! Reminders of maintenances that are to come: a day and an hour before the planned start.
+//!
+//! One that would have been due before the maintenance was planned is left out. One that came due while nothing ran is still told,
+//! unless the work has begun by then, or the later reminder is due as well.
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::{Maintenance, MaintenanceStatus};
+use crate::model::subscriber_fact::FactKind;
+use crate::model::word::words;
+
+words! {
+    /// Which reminder.
+    pub enum Reminder {
+        /// A day before the start.
+        DayBefore,
+        /// An hour before the start.
+        HourBefore,
+    }
+}
+
+impl Reminder {
+    /// The milliseconds from it to the start.
+    #[must_use]
+    pub const fn before_ms(self) -> i64 {
+        match self {
+            Self::DayBefore => 24 * 60 * 60 * 1_000,
+            Self::HourBefore => 60 * 60 * 1_000,
+        }
+    }
+
+    /// What the fact says.
+    #[must_use]
+    pub const fn fact(self) -> FactKind {
+        match self {
+            Self::DayBefore => FactKind::MaintenanceDayBefore,
+            Self::HourBefore => FactKind::MaintenanceHourBefore,
+        }
+    }
+}
+
+impl Maintenance {
+    /// The reminders that are asked for, and the time of each.
+    #[must_use]
+    pub fn reminders(&self) -> Vec<(Reminder, Timestamp)> {
+        let is_wanted = |reminder: &Reminder| match reminder {
+            Reminder::DayBefore => self.notices.day_before,
+            Reminder::HourBefore => self.notices.hour_before,
+        };
+        let waits = self.status == MaintenanceStatus::Scheduled;
+        let wanted = Reminder::ALL.into_iter().filter(|reminder| waits && is_wanted(reminder));
+        wanted.map(|reminder| (reminder, self.schedule.start.plus_ms(-reminder.before_ms()))).collect()
+    }
+
+    /// Returns true if this reminder, whose time has come, is still worth telling.
+    #[must_use]
+    pub fn is_reminded(&self, reminder: Reminder, now: Timestamp) -> bool {
+        let due: Vec<Reminder> =
+            self.reminders().into_iter().filter(|(_, at)| *at <= now).map(|(reminder, _)| reminder).collect();
+        self.schedule.start > now && due.last() == Some(&reminder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::model::maintenance::tests::maintenance;
+    use crate::model::maintenance::{Notices, Schedule};
+
+    const HOUR_MS: i64 = 3_600_000;
+
+    fn planned(day_before: bool, hour_before: bool) -> Maintenance {
+        let scheduled = maintenance(MaintenanceStatus::Scheduled);
+        let notices = Notices { day_before, hour_before, ..scheduled.notices };
+        let schedule = Schedule { start: Timestamp::from_ms(48 * HOUR_MS), end: None };
+        Maintenance { notices, schedule, ..scheduled }
+    }
+
+    #[rstest]
+    #[case(true, true, &[(Reminder::DayBefore, 24), (Reminder::HourBefore, 47)])]
+    #[case(true, false, &[(Reminder::DayBefore, 24)])]
+    #[case(false, true, &[(Reminder::HourBefore, 47)])]
+    #[case(false, false, &[])]
+    fn reminders_are_asked_for(
+        #[case] day_before: bool,
+        #[case] hour_before: bool,
+        #[case] expected: &[(Reminder, i64)],
+    ) {
+        let reminders = planned(day_before, hour_before).reminders();
+        let hours: Vec<_> = reminders.iter().map(|(reminder, at)| (*reminder, at.ms() / HOUR_MS)).collect();
+        assert_eq!(hours, expected);
+        let running = Maintenance { status: MaintenanceStatus::InProgress, ..planned(true, true) };
+        assert_eq!(running.reminders(), []);
+    }
+
+    /// Minutes before the start, and which of the two are told then.
+    #[rstest]
+    #[case::too_early(25 * 60, true, (false, false))]
+    #[case::a_day_before(24 * 60, true, (true, false))]
+    #[case::late(61, true, (true, false))]
+    #[case::the_later_one_is_due_as_well(60, true, (false, true))]
+    #[case::there_is_no_later_one(60, false, (true, false))]
+    #[case::just_before(1, true, (false, true))]
+    #[case::it_has_begun(0, true, (false, false))]
+    fn a_reminder_that_is_late_is_told_while_it_is_of_use(
+        #[case] minutes: i64,
+        #[case] hour_before: bool,
+        #[case] told: (bool, bool),
+    ) {
+        let planned = planned(true, hour_before);
+        let now = planned.schedule.start.plus_ms(-minutes * 60_000);
+        let is_told = |reminder| planned.is_reminded(reminder, now);
+        assert_eq!((is_told(Reminder::DayBefore), is_told(Reminder::HourBefore)), told);
+    }
+}

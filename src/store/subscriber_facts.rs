@@ -1,0 +1,237 @@
+//! Facts for the subscribers of status pages, written in the transaction of what they tell, each once.
+//!
+//! Whoever writes one holds the organisation or the maintenance, so facts have the order of what they tell. `pages` says which
+//! pages show an incident or a maintenance.
+
+mod pages;
+
+use std::collections::HashMap;
+
+use sea_orm::ActiveValue::{NotSet, Set};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use watchkeeper_entities::subscriber_fact::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::subscriber_fact_page;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::incident::WholeIncident;
+use crate::model::maintenance::reminder::Reminder;
+use crate::model::maintenance::step::NewEntry;
+use crate::model::maintenance::{Maintenance, texts};
+use crate::model::subscriber_fact::{FactKind, FactSubject, KEPT_MS, SubscriberFact};
+use crate::model::translated::Translated;
+use crate::store::MainError;
+
+/// Facts whose pages are read in one statement.
+const CHUNK: usize = 500;
+
+/// Writes what subscribers are told of a change of an incident: its new entries that are for them, while it is published; when it
+/// is published, the newest entry (contract 4.10.3).
+///
+/// # Errors
+/// When the database fails.
+pub async fn of_incident(
+    connection: &impl ConnectionTrait,
+    before: Option<&WholeIncident>,
+    after: &WholeIncident,
+) -> Result<(), MainError> {
+    if !after.incident.is_published {
+        return Ok(());
+    }
+    let was_published = before.is_some_and(|before| before.incident.is_published);
+    let known = before.map_or(0, |before| before.updates.len());
+    let first = if was_published { known } else { known.min(after.updates.len().saturating_sub(1)) };
+    let new = after.updates.get(first..).unwrap_or_default();
+    let new: Vec<_> = new.iter().filter(|entry| entry.notify_subscribers).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let chosen: Vec<i64> = after.statuspages.iter().map(|page| page.key).collect();
+    let services: Vec<i64> = after.services.iter().map(|affected| affected.service).collect();
+    let pages = pages::that_show(connection, &chosen, &services).await?;
+    for entry in new {
+        let fact = SubscriberFact {
+            key: 0,
+            id: Id::random(),
+            organisation: after.incident.organisation,
+            kind: FactKind::IncidentEntry,
+            subject: FactSubject::Incident { incident: after.incident.key, entry: entry.id },
+            title: after.incident.title.clone(),
+            message: entry.message.clone(),
+            at: entry.created_at,
+            pages: pages.clone(),
+        };
+        write(connection, &fact).await?;
+    }
+    Ok(())
+}
+
+/// Writes what subscribers are told of new entries on the timeline of a maintenance, which has these ids for them.
+///
+/// # Errors
+/// When the database fails.
+pub async fn of_maintenance(
+    connection: &impl ConnectionTrait,
+    maintenance: &Maintenance,
+    entries: &[NewEntry],
+    ids: &[Id],
+) -> Result<(), MainError> {
+    for (entry, id) in entries.iter().zip(ids).filter(|(entry, _)| entry.notify_subscribers) {
+        let subject = FactSubject::Maintenance { maintenance: maintenance.key, entry: *id };
+        let fact = fact(connection, maintenance, (entry.happened.fact(), subject)).await?;
+        write(connection, &SubscriberFact { message: entry.message.clone(), at: entry.created_at, ..fact })
+            .await?;
+    }
+    Ok(())
+}
+
+/// Writes a reminder of a maintenance, unless there is one of this start; the text is in this language.
+///
+/// # Errors
+/// When the database fails.
+pub async fn of_reminder(
+    connection: &impl ConnectionTrait,
+    maintenance: &Maintenance,
+    reminder: Reminder,
+    (at, locale): (Timestamp, &str),
+) -> Result<(), MainError> {
+    let subject = FactSubject::Reminder { maintenance: maintenance.key, start: maintenance.schedule.start };
+    let fact = fact(connection, maintenance, (reminder.fact(), subject)).await?;
+    let message = Translated::single(locale, texts::reminded(maintenance.schedule));
+    write(connection, &SubscriberFact { message, at, ..fact }).await
+}
+
+async fn fact(
+    connection: &impl ConnectionTrait,
+    maintenance: &Maintenance,
+    (kind, subject): (FactKind, FactSubject),
+) -> Result<SubscriberFact, MainError> {
+    Ok(SubscriberFact {
+        key: 0,
+        id: Id::random(),
+        organisation: maintenance.organisation,
+        kind,
+        subject,
+        title: maintenance.title.clone(),
+        message: maintenance.title.clone(),
+        at: maintenance.updated_at,
+        pages: pages::that_show_maintenance(connection, maintenance.key).await?,
+    })
+}
+
+/// Stores a fact, unless there is one about the same.
+async fn write(connection: &impl ConnectionTrait, fact: &SubscriberFact) -> Result<(), MainError> {
+    let same = Entity::find().select_only().column(Column::Id).filter(about(fact)).limit(1);
+    if same.into_tuple::<i64>().one(connection).await?.is_some() {
+        return Ok(());
+    }
+    let key = Entity::insert(to_row(fact)).exec(connection).await?.last_insert_id;
+    let pages = fact
+        .pages
+        .iter()
+        .map(|page| subscriber_fact_page::ActiveModel { fact_id: Set(key), statuspage_id: Set(*page) });
+    if !fact.pages.is_empty() {
+        subscriber_fact_page::Entity::insert_many(pages).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+fn about(fact: &SubscriberFact) -> Condition {
+    match fact.subject {
+        FactSubject::Incident { entry, .. } | FactSubject::Maintenance { entry, .. } => {
+            Condition::all().add(Column::Entry.eq(entry.as_str()))
+        }
+        FactSubject::Reminder { maintenance, start } => Condition::all()
+            .add(Column::MaintenanceId.eq(maintenance))
+            .add(Column::Kind.eq(fact.kind.as_str()))
+            .add(Column::WindowStart.eq(start.ms())),
+    }
+}
+
+/// The facts of an organisation behind the one with this key, in their order.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn after(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    key: i64,
+    limit: u64,
+) -> Result<Vec<SubscriberFact>, MainError> {
+    let rows = Entity::find()
+        .filter(Column::OrganisationId.eq(organisation))
+        .filter(Column::Id.gt(key))
+        .order_by_asc(Column::Id)
+        .limit(limit)
+        .all(connection)
+        .await?;
+    let keys: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let mut pages: HashMap<i64, Vec<i64>> = HashMap::new();
+    for some in keys.chunks(CHUNK) {
+        let shown = subscriber_fact_page::Entity::find()
+            .filter(subscriber_fact_page::Column::FactId.is_in(some.iter().copied()))
+            .order_by_asc(subscriber_fact_page::Column::StatuspageId)
+            .all(connection)
+            .await?;
+        for row in shown {
+            pages.entry(row.fact_id).or_default().push(row.statuspage_id);
+        }
+    }
+    rows.iter().map(|row| from_row(row, pages.remove(&row.id).unwrap_or_default())).collect()
+}
+
+/// Deletes facts that are kept long enough.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
+    let old = Entity::delete_many().filter(Column::At.lt(now.plus_ms(-KEPT_MS).ms()));
+    Ok(old.exec(connection).await?.rows_affected)
+}
+
+fn to_row(fact: &SubscriberFact) -> ActiveModel {
+    let (incident, maintenance, entry, start) = match fact.subject {
+        FactSubject::Incident { incident, entry } => (Some(incident), None, Some(entry), None),
+        FactSubject::Maintenance { maintenance, entry } => (None, Some(maintenance), Some(entry), None),
+        FactSubject::Reminder { maintenance, start } => (None, Some(maintenance), None, Some(start)),
+    };
+    ActiveModel {
+        id: NotSet,
+        public_id: Set(fact.id.to_string()),
+        organisation_id: Set(fact.organisation),
+        kind: Set(fact.kind.to_string()),
+        incident_id: Set(incident),
+        maintenance_id: Set(maintenance),
+        entry: Set(entry.map(|entry| entry.to_string())),
+        window_start: Set(start.map(Timestamp::ms)),
+        title: Set(fact.title.to_json().to_string()),
+        message: Set(fact.message.to_json().to_string()),
+        at: Set(fact.at.ms()),
+    }
+}
+
+fn from_row(row: &Model, pages: Vec<i64>) -> Result<SubscriberFact, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("subscriber_fact", &row.id, &problem);
+    let id = |text: &str| text.parse::<Id>().map_err(|_| corrupt("an id that has not the form of one"));
+    let entry = row.entry.as_deref().map(id).transpose()?;
+    let subject = match (row.incident_id, row.maintenance_id, entry, row.window_start) {
+        (Some(incident), None, Some(entry), None) => FactSubject::Incident { incident, entry },
+        (None, Some(maintenance), Some(entry), None) => FactSubject::Maintenance { maintenance, entry },
+        (None, Some(maintenance), None, Some(start)) => {
+            FactSubject::Reminder { maintenance, start: Timestamp::from_ms(start) }
+        }
+        _ => return Err(corrupt("it is about nothing, or about too much")),
+    };
+    let text = |stored: &str| Translated::from_stored(stored).map_err(|_| corrupt("unreadable text"));
+    Ok(SubscriberFact {
+        key: row.id,
+        id: id(&row.public_id)?,
+        organisation: row.organisation_id,
+        kind: row.kind.parse().map_err(|_| corrupt("unknown kind"))?,
+        subject,
+        title: text(&row.title)?,
+        message: text(&row.message)?,
+        at: Timestamp::from_ms(row.at),
+        pages,
+    })
+}

@@ -1,0 +1,83 @@
+//! The status pages that show an incident or a maintenance (contract 4.10.2): those that were chosen, or else every page with a
+//! visible component of a service that it names. A component below a hidden group is hidden.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait as _};
+use watchkeeper_entities::component::{Column, Entity, Model};
+use watchkeeper_entities::{maintenance_service, maintenance_statuspage};
+
+use crate::model::service::ServiceKey;
+use crate::store::MainError;
+
+/// A component, as far as it decides what is visible.
+struct Part {
+    page: i64,
+    parent: Option<i64>,
+    service: Option<ServiceKey>,
+    is_visible: bool,
+}
+
+/// The keys of the pages, ascending, for which these pages were chosen and these services are named.
+pub(super) async fn that_show(
+    connection: &impl ConnectionTrait,
+    chosen: &[i64],
+    services: &[ServiceKey],
+) -> Result<Vec<i64>, MainError> {
+    let shown: BTreeSet<i64> = if chosen.is_empty() && !services.is_empty() {
+        let named: HashSet<ServiceKey> = services.iter().copied().collect();
+        let parts = parts(connection, services).await?;
+        let names_one = |part: &Part| part.service.is_some_and(|service| named.contains(&service));
+        let visible = parts.values().filter(|part| names_one(part) && is_visible(part, &parts));
+        visible.map(|part| part.page).collect()
+    } else {
+        chosen.iter().copied().collect()
+    };
+    Ok(shown.into_iter().collect())
+}
+
+/// The keys of the pages, ascending, that show a maintenance.
+pub(super) async fn that_show_maintenance(
+    connection: &impl ConnectionTrait,
+    maintenance: i64,
+) -> Result<Vec<i64>, MainError> {
+    let chosen: Vec<i64> = maintenance_statuspage::Entity::find()
+        .select_only()
+        .column(maintenance_statuspage::Column::StatuspageId)
+        .filter(maintenance_statuspage::Column::MaintenanceId.eq(maintenance))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let services: Vec<ServiceKey> = maintenance_service::Entity::find()
+        .select_only()
+        .column(maintenance_service::Column::ServiceId)
+        .filter(maintenance_service::Column::MaintenanceId.eq(maintenance))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    that_show(connection, &chosen, &services).await
+}
+
+/// Every component of the pages that have one of these services, by its key.
+async fn parts(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<HashMap<i64, Part>, MainError> {
+    let with_one = Entity::find()
+        .select_only()
+        .column(Column::StatuspageId)
+        .filter(Column::ServiceId.is_in(services.iter().copied()))
+        .into_query();
+    let rows = Entity::find().filter(Column::StatuspageId.in_subquery(with_one)).all(connection).await?;
+    let part = |row: Model| {
+        let Model { statuspage_id: page, parent_id: parent, service_id: service, is_visible, .. } = row;
+        (row.id, Part { page, parent, service, is_visible })
+    };
+    Ok(rows.into_iter().map(part).collect())
+}
+
+fn is_visible(part: &Part, parts: &HashMap<i64, Part>) -> bool {
+    let above = |part: &&Part| part.parent.and_then(|parent| parts.get(&parent));
+    // Groups are nested; should they ever form a circle, it has an end all the same.
+    std::iter::successors(Some(part), above).take(parts.len()).all(|part| part.is_visible)
+}

@@ -1,0 +1,49 @@
+//! Reminds of maintenances: what is due by the clock becomes a fact for the subscribers of status pages.
+//!
+//! Each reminder is told once, whoever looks how often. One that came due while nothing ran is told afterwards, as long as it is
+//! of use.
+
+use std::sync::Arc;
+
+use crate::clock::Timestamp;
+use crate::clock::guard::ClockGuard;
+use crate::store::maintenances::reminders::{DueReminder, due, tell};
+use crate::store::{Databases, MainError};
+
+/// Reminders looked up at a time.
+const PAGE: u64 = 100;
+
+/// Tells the reminders that are due.
+#[derive(Clone, Debug)]
+pub struct Reminders {
+    /// The databases of the maintenances.
+    pub databases: Databases,
+    /// Wall time. While it is in doubt nobody is reminded: it might be too early.
+    pub guard: Arc<ClockGuard>,
+}
+
+impl Reminders {
+    /// Tells everything that is due now. Returns the number of reminders.
+    ///
+    /// # Errors
+    /// When the database fails; what was told stays told, and one reminder that fails does not stop the others.
+    pub async fn run_due(&self) -> Result<u32, MainError> {
+        let Some(now) = self.guard.trusted_now() else { return Ok(0) };
+        let (mut told, mut failed) = (0, None);
+        for reminder in due(self.databases.main.reader(), now, PAGE).await? {
+            match self.tell(reminder, now).await {
+                Ok(is_told) => told += u32::from(is_told),
+                Err(error) if error.is_unreachable() => return Err(error),
+                Err(error) => failed = Some(error),
+            }
+        }
+        failed.map_or(Ok(told), Err)
+    }
+
+    async fn tell(&self, reminder: DueReminder, now: Timestamp) -> Result<bool, MainError> {
+        let transaction = self.databases.main.begin().await?;
+        let is_told = tell(&transaction, reminder, now).await?;
+        transaction.commit().await?;
+        Ok(is_told)
+    }
+}
