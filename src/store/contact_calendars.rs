@@ -46,15 +46,3 @@ pub async fn find_by_hash(
     let row = Entity::find().filter(Column::SecretHash.eq(hash.to_vec())).one(connection).await?;
     Ok(row.map(|row| row.contact_id))
 }
-
-/// The time at which a contact was given its address; `None` when it has none.
-///
-/// # Errors
-/// When the database fails.
-pub async fn made_at(
-    connection: &impl ConnectionTrait,
-    contact: i64,
-) -> Result<Option<Timestamp>, MainError> {
-    let row = Entity::find_by_id(contact).one(connection).await?;
-    Ok(row.map(|row| Timestamp::from_ms(row.created_at)))
-}

@@ -136,6 +136,19 @@ async fn quiet_hours_hold_back_what_is_told_by_name() {
     assert_eq!(asleep.received()[0].json()["data"]["incident"]["severity"], "critical");
 }
 
+/// Who wants to be told after all is told at once.
+#[tokio::test]
+async fn what_waits_leaves_when_quiet_hours_are_taken_away() {
+    let client = Server::shared().tenant("business");
+    let sink = Sink::start();
+    let contact = sleeper(&client, "Anna", &sink);
+    create_policy(&client, &json!([{"after_seconds": 0, "contact_ids": [contact]}]));
+    open_incident(&client, "major");
+    eventually("it waits", || (held(&client).len() == 1).then_some(())).await;
+    client.patch(&contact_item(&contact), &json!({"quiet_hours": null})).expect(200);
+    assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
+}
+
 /// Nobody is on duty, and whoever is named has no channel: the next step comes at once.
 #[tokio::test]
 async fn a_step_without_anybody_is_passed_over() {

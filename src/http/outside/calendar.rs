@@ -52,20 +52,30 @@ pub(in crate::http) async fn serve_calendar(
 async fn show(front: &Front, calendar: &str, address: IpAddr) -> Result<String, ApiError> {
     let hash = calendar.strip_suffix(ENDING).and_then(read_secret).ok_or(ApiError::NotFound)?;
     let contact = find(front, &hash, address).await?;
-    front.pings.count(hash, front.state.now())?;
     feed(front, contact).await
 }
 
-/// The contact whose calendar this is, looked up only as long as the address has not sent too many unknown secrets.
+/// The contact whose calendar this is. A known secret is counted first; an unknown one is counted for its address, and looked
+/// up only as long as that has not sent too many.
 async fn find(front: &Front, hash: &[u8; 32], address: IpAddr) -> Result<Contact, ApiError> {
-    let now = front.state.now();
-    let look_up = front.pings.strangers.begin_look_up(address, now);
-    if !look_up.may_ask {
+    let (now, limiter) = (front.state.now(), &front.pings);
+    if limiter.knows(hash) {
+        limiter.count(*hash, now)?;
+        return look_up(front, hash).await.inspect_err(|_| limiter.forget(hash));
+    }
+    let allowed = limiter.strangers.begin_look_up(address, now);
+    if !allowed.may_ask {
         return Err(ApiError::TooManyRequests(1));
     }
+    let contact = look_up(front, hash).await?;
+    limiter.strangers.give_back(address, &allowed, now);
+    limiter.count(*hash, now)?;
+    Ok(contact)
+}
+
+async fn look_up(front: &Front, hash: &[u8; 32]) -> Result<Contact, ApiError> {
     let main = front.state.databases.main.reader();
     let key = contact_calendars::find_by_hash(main, hash).await?.ok_or(ApiError::NotFound)?;
-    front.pings.strangers.give_back(address, &look_up, now);
     contacts::with_keys(main, &[key]).await?.pop().ok_or(ApiError::NotFound)
 }
 

@@ -4,7 +4,7 @@
 //! a step of an escalation, takes those in front of it along.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, UpdateMany};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
@@ -90,13 +90,34 @@ pub async fn let_go(
     now: Timestamp,
 ) -> Result<(), MainError> {
     let held = || {
-        let held = Entity::update_many()
-            .filter(Column::ChannelId.eq(channel))
-            .filter(in_line(line))
-            .filter(Column::HeldUntil.is_not_null())
-            .filter(Column::EndedAt.is_null());
+        let held = held().filter(Column::ChannelId.eq(channel)).filter(in_line(line));
         subject.into_iter().fold(held, |held, subject| held.filter(Column::Subject.eq(subject)))
     };
+    free(connection, held, now).await
+}
+
+/// Lets go what waits for the end of a contact's quiet hours.
+///
+/// # Errors
+/// When the database fails.
+pub async fn let_go_of_contact(
+    connection: &impl ConnectionTrait,
+    contact: i64,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    free(connection, || held().filter(Column::ContactId.eq(contact)), now).await
+}
+
+fn held() -> UpdateMany<Entity> {
+    Entity::update_many().filter(Column::HeldUntil.is_not_null()).filter(Column::EndedAt.is_null())
+}
+
+/// Lets go what is held of these.
+async fn free(
+    connection: &impl ConnectionTrait,
+    held: impl Fn() -> UpdateMany<Entity>,
+    now: Timestamp,
+) -> Result<(), MainError> {
     let due = held().col_expr(Column::DueAt, Expr::value(now.ms()));
     due.filter(Column::DueAt.gt(now.ms())).exec(connection).await?;
     let free = held()

@@ -67,8 +67,8 @@ pub(super) fn each_once<'a>(planned: impl Iterator<Item = Planned<'a>>) -> Vec<P
     planned
 }
 
-/// The contacts that were told of an incident by a step, with the channels by which they were: they are told its end, unless
-/// the channel itself has been `told` just now. What came in quiet hours because the contact was on duty ends in them as well.
+/// The contacts that were told of an incident by a step and not yet of its end, with the channels by which they were, and what
+/// holds the end. What came in quiet hours because the contact was on duty ends in them as well.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -24,6 +24,7 @@ use crate::http::v1::contacts::view::ContactView;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::contact::{CONTACTS_MAX, Contact};
+use crate::store::notifications::holds::let_go_of_contact;
 use crate::store::{contact_users, contacts, notification_channels, organisations};
 
 pub(super) async fn list_contacts(call: Call<AppState>) -> Result<Reply, ApiError> {
@@ -71,6 +72,9 @@ pub(super) async fn update_contact(call: Call<AppState>) -> Result<Committed, Ap
     if contact != stored {
         contact = Contact { updated_at: draft.now, ..contact };
         contacts::update(&*write, &contact).await?;
+        if contact.quiet != stored.quiet {
+            let_go_of_contact(&*write, contact.key, draft.now).await?;
+        }
     }
     write.commit(Reply::data(to_json(&ContactView::of(&contact)))).await
 }
