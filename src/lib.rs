@@ -52,6 +52,7 @@ pub mod probe;
 pub mod readiness;
 pub mod record;
 pub mod remote;
+pub mod sla_reports;
 pub mod stats;
 pub mod store;
 pub mod supervise;

@@ -1,15 +1,19 @@
 //! Events that are no incidents: what is wrong now is compared with the notices that last, again and again; what is missing
 //! begins, what is over ends.
 //!
+//! - `budgets`: error budgets that are used up too fast
 //! - `services`: certificates near their end, heartbeats that were missed
 //! - `locations`: locations without network, or that are not heard
 //! - `monitor`: what this process cannot do
+//! - `duty`: gaps in on-call schedules
 //! - `patience`: how long something has to be so before it counts
 //! - `phrase`: what is said, in the language of an organisation
 //!
 //! Nothing is remembered that is not stored, but for how long something has been so. Of several nodes the one that leads looks
 //! at what is the same for all; each looks at itself. A notice begins and ends under the lock of its organisation.
 
+mod budgets;
+mod duty;
 mod locations;
 mod monitor;
 mod patience;
@@ -21,7 +25,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 pub use monitor::Signs;
 
@@ -29,11 +33,14 @@ use crate::announcer::Announcer;
 use crate::clock::guard::ClockGuard;
 use crate::model::access::Organisation;
 use crate::model::notice::{KEPT_MS, Notice, Source, Trouble, Words};
+use crate::notices::budgets::Budgets;
 use crate::notices::patience::Patience;
 use crate::store::{MainError, StoreError, notices, organisations};
 
 /// The time between two comparisons.
 const EVERY: Duration = Duration::from_secs(5);
+/// The time between two looks at what is to come.
+const LOOK_AHEAD: Duration = Duration::from_secs(15);
 
 /// The parts that notices need.
 #[derive(Clone)]
@@ -54,12 +61,35 @@ impl fmt::Debug for Notices {
     }
 }
 
+/// What is remembered between two comparisons: for how long something has been so, and when what is to come was looked at.
+#[derive(Debug)]
+struct Memory {
+    patience: Patience,
+    budgets: Budgets,
+    looked_ahead: Option<Instant>,
+}
+
+impl Memory {
+    fn new(patience: Duration) -> Self {
+        Self { patience: Patience::new(patience, patience), budgets: Budgets::default(), looked_ahead: None }
+    }
+
+    /// Returns true when it is time to look at what is to come.
+    fn looks_ahead(&mut self) -> bool {
+        let is_time = self.looked_ahead.is_none_or(|last| last.elapsed() >= LOOK_AHEAD);
+        if is_time {
+            self.looked_ahead = Some(Instant::now());
+        }
+        is_time
+    }
+}
+
 /// Compares until the future is dropped.
 pub async fn run(parts: Notices) {
-    let mut patience = Patience::new(parts.patience);
+    let mut memory = Memory::new(parts.patience);
     let mut is_failing = false;
     loop {
-        match parts.compare(&mut patience).await {
+        match parts.compare(&mut memory).await {
             Ok(()) => is_failing = false,
             Err(error) => {
                 if !std::mem::replace(&mut is_failing, true) {
@@ -72,12 +102,16 @@ pub async fn run(parts: Notices) {
 }
 
 impl Notices {
-    /// Compares everything once.
-    async fn compare(&self, patience: &mut Patience) -> Result<(), StoreError> {
-        monitor::compare(self, patience).await?;
+    /// Compares everything once; what is still to come only now and then.
+    async fn compare(&self, memory: &mut Memory) -> Result<(), StoreError> {
+        monitor::compare(self, &mut memory.patience).await?;
         if self.announcer.ownership.leads() {
             services::compare(self).await?;
-            locations::compare(self, patience).await?;
+            locations::compare(self, &mut memory.patience).await?;
+            memory.budgets.compare(self).await?;
+            if memory.looks_ahead() {
+                duty::compare(self).await?;
+            }
             self.forget().await?;
         }
         Ok(())

@@ -76,6 +76,12 @@ impl<'a> Text<'a> {
         Self { note: Some(note), ..self }
     }
 
+    /// The same, with a number of hours.
+    #[must_use]
+    pub const fn within_hours(self, number: usize) -> Self {
+        Self { count: Some(Count { variable: "hours", number }), ..self }
+    }
+
     /// The same, about so many other services as well.
     #[must_use]
     pub const fn and_others(self, number: usize) -> Self {
@@ -87,6 +93,13 @@ impl<'a> Text<'a> {
     pub const fn acknowledged(by: &'a str, note: Option<&'a str>) -> Self {
         let name = if note.is_some() { "acknowledged-with-note" } else { "acknowledged" };
         Self { subject: Some(Subject { variable: "by", name: by }), note, ..Self::new(name) }
+    }
+
+    /// Returns the text in a language, in English where there is no file for it.
+    #[must_use]
+    pub fn written_in(&self, locale: &str) -> String {
+        let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
+        self.in_language(locale).unwrap_or_else(english)
     }
 
     /// Returns the text in the languages of the organisation: always in its default language, in the others where there is
@@ -104,8 +117,7 @@ impl<'a> Text<'a> {
     /// Returns the text in the default language of the organisation.
     #[must_use]
     pub fn in_default(&self, organisation: &Organisation) -> String {
-        let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
-        self.in_language(&organisation.default_locale).unwrap_or_else(english)
+        self.written_in(&organisation.default_locale)
     }
 
     /// The text in this language or a more general form of it; `None` when there is no such file.

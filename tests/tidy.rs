@@ -27,7 +27,7 @@ const FLOORS: [&[&str]; 15] = [
     &["egress", "probe", "stats", "store"],
     &["engine"],
     &["announcer", "readiness"],
-    &["feed", "notify"],
+    &["feed", "notify", "sla_reports"],
     &["events", "incidents", "notices"],
     &["http", "record", "pages", "timetable", "bus"],
     &["remote", "agent", "cluster"],

@@ -18,6 +18,8 @@ pub struct Model {
     pub organisation_id: i64,
     /// The channel that it goes through.
     pub channel_id: i64,
+    /// The contact that it is for; null: for whoever reads the channel.
+    pub contact_id: Option<i64>,
     /// The id of what it is about.
     pub subject: String,
     /// The event.

@@ -167,6 +167,12 @@ fn plan_table() -> String {
         "rules that say whom incidents are told to",
         each.map(|limits| count(limits.escalation_policies)),
     );
+    row("contacts", "people who can be told", each.map(|limits| count(limits.contacts)));
+    row(
+        "oncall_schedules",
+        "schedules that say who is on duty",
+        each.map(|limits| count(limits.oncall_schedules)),
+    );
     row(
         "min_interval_seconds",
         "shortest interval of checks",

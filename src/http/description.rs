@@ -7,9 +7,9 @@ use crate::http::gate::route::Routes;
 use crate::http::openapi::operation::Chapter;
 use crate::http::outside;
 use crate::http::v1::{
-    access_scopes, components, custom_domains, escalation_policies, events, history, incident_policies,
-    incidents, maintenance_series, maintenances, notices, notification_channels, notifications, reference,
-    services, simulations, sla_targets, statuspages, tags,
+    access_scopes, components, contacts, custom_domains, escalation_policies, events, history,
+    incident_policies, incidents, maintenance_series, maintenances, notices, notification_channels,
+    notifications, oncall, reference, services, simulations, sla_targets, statuspages, tags,
 };
 
 /// The document of a server with these routes and settings.
@@ -34,6 +34,12 @@ fn chapters(config: &Config) -> Vec<Chapter> {
         notices::openapi::chapter(),
         sla_targets::openapi::chapter(),
         escalation_policies::openapi::chapter(),
+        contacts::openapi::chapter(),
+        oncall::schedules::openapi::chapter(),
+        oncall::duty::openapi::chapter(),
+        oncall::overrides::openapi::chapter(),
+        oncall::absences::openapi::chapter(),
+        oncall::cover_requests::openapi::chapter(),
         events::openapi::chapter(),
         statuspages::openapi::chapter(&config.compat.extra_statuspage_fields),
         components::openapi::chapter(),
@@ -41,6 +47,7 @@ fn chapters(config: &Config) -> Vec<Chapter> {
         access_scopes::openapi::chapter(),
         reference::chapter(),
         outside::openapi::pings(),
+        outside::openapi::calendars(),
         outside::openapi::chapter(),
     ]
 }

@@ -20,6 +20,7 @@ use crate::http::gate::{Gate, GateRules};
 use crate::http::kit::body::BodyLimits;
 use crate::http::openapi::Description;
 use crate::http::outside::assets::serve_asset;
+use crate::http::outside::calendar::serve_calendar;
 use crate::http::outside::front::Front;
 use crate::http::outside::operation;
 use crate::http::outside::ping;
@@ -69,6 +70,7 @@ pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> any
         let app = app.service(only_read("/readyz", reading().to(operation::readyz)));
         let app = app.service(only("GET, HEAD, POST", "/ping/{secret}", pinging().to(ping::ping)));
         let app = app.service(only("GET, HEAD, POST", "/ping/{secret}/fail", pinging().to(ping::ping_fail)));
+        let app = app.service(only_read("/calendars/{calendar}", reading().to(serve_calendar)));
         let app = app.service(only_read("/openapi.json", reading().to(operation::openapi)));
         let app = app.service(only_read("/docs", reading().to(operation::docs)));
         let numbers = own_metrics.is_none().then(|| only_read("/metrics", reading().to(operation::metrics)));

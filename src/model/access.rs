@@ -89,6 +89,13 @@ permissions! {
     EscalationPoliciesCreate = "escalation_policies.create",
     EscalationPoliciesEdit = "escalation_policies.edit",
     EscalationPoliciesDelete = "escalation_policies.delete",
+    ContactsView = "contacts.view",
+    ContactsCreate = "contacts.create",
+    ContactsEdit = "contacts.edit",
+    ContactsDelete = "contacts.delete",
+    OncallView = "oncall.view",
+    OncallEdit = "oncall.edit",
+    OncallCover = "oncall.cover",
     ; operators:
     EngineView = "engine.view",
 }
@@ -174,10 +181,10 @@ impl Plan {
     #[must_use]
     pub const fn default_limits(self) -> PlanLimits {
         let counts = match self {
-            Self::Free => [5, 10, 1, 2, 25, 0, 2, 0, 1, 2, 2, 1],
-            Self::Solo => [10, 25, 1, 3, 50, 1, 5, 1, 3, 5, 5, 2],
-            Self::Team => [50, 200, 5, 20, 250, 1, 20, 10, 20, 20, 20, 20],
-            Self::Business => [250, 1000, 25, 100, 1000, 5, 100, 50, 100, 100, 100, 100],
+            Self::Free => [5, 10, 1, 2, 25, 0, 2, 0, 1, 2, 2, 1, 2, 1],
+            Self::Solo => [10, 25, 1, 3, 50, 1, 5, 1, 3, 5, 5, 2, 5, 1],
+            Self::Team => [50, 200, 5, 20, 250, 1, 20, 10, 20, 20, 20, 20, 50, 10],
+            Self::Business => [250, 1000, 25, 100, 1000, 5, 100, 50, 100, 100, 100, 100, 500, 50],
         };
         let (min_interval_seconds, retention_days) = match self {
             Self::Free => (300, 7),
@@ -199,6 +206,8 @@ impl Plan {
             notification_channels: Some(counts[9]),
             sla_targets: Some(counts[10]),
             escalation_policies: Some(counts[11]),
+            contacts: Some(counts[12]),
+            oncall_schedules: Some(counts[13]),
             min_interval_seconds,
             retention_days,
         }
@@ -245,6 +254,10 @@ pub struct PlanLimits {
     pub sla_targets: Option<u32>,
     /// Rules that say whom incidents are told to.
     pub escalation_policies: Option<u32>,
+    /// People who can be told.
+    pub contacts: Option<u32>,
+    /// Schedules that say who is on duty.
+    pub oncall_schedules: Option<u32>,
     /// Lower bound of `interval_seconds`.
     pub min_interval_seconds: u32,
     /// The number of days for which results are kept.
@@ -269,6 +282,8 @@ impl PlanLimits {
             notification_channels: None,
             sla_targets: None,
             escalation_policies: None,
+            contacts: None,
+            oncall_schedules: None,
             min_interval_seconds: 1,
             retention_days: 365,
         }

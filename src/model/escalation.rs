@@ -17,8 +17,12 @@ pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 pub const POLICIES_MAX: usize = 100;
 /// Most steps of a policy; it has one at least.
 pub const STEPS_MAX: usize = 20;
-/// Most channels of a step; it has one at least.
+/// Most channels of a step.
 pub const CHANNELS_MAX: usize = 20;
+/// Most contacts of a step.
+pub const CONTACTS_MAX: usize = 20;
+/// Most on-call schedules of a step.
+pub const SCHEDULES_MAX: usize = 20;
 /// Most incident policies that a policy names.
 pub const INCIDENT_POLICIES_MAX: usize = 20;
 /// Seconds between a step and the one before it, or the begin of the incident.
@@ -51,13 +55,31 @@ pub struct EscalationPolicy {
     pub updated_at: Timestamp,
 }
 
-/// A step: who is told, and when.
+/// A step: who is told, and when. It names one channel, contact or schedule at least.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Seconds since the step before it, or since the begin of the incident.
     pub after_seconds: u32,
-    /// The channels that are told, at least one.
+    /// The channels that are told.
     pub channels: Vec<Routed>,
+    /// The contacts that are told by their own channels.
+    pub contacts: Vec<Routed>,
+    /// The on-call schedules of which whoever is on duty is told.
+    pub schedules: Vec<Routed>,
+}
+
+impl EscalationPolicy {
+    /// Returns true if a step names this contact.
+    #[must_use]
+    pub fn names_contact(&self, contact: i64) -> bool {
+        self.steps.iter().flat_map(|step| &step.contacts).any(|named| named.key == contact)
+    }
+
+    /// Returns true if a step names this on-call schedule.
+    #[must_use]
+    pub fn names_schedule(&self, schedule: i64) -> bool {
+        self.steps.iter().flat_map(|step| &step.schedules).any(|named| named.key == schedule)
+    }
 }
 
 /// The incidents that follow a policy.
@@ -160,7 +182,12 @@ mod tests {
     use super::*;
 
     fn policy(waits: &[u32], repeat_after_seconds: Option<u32>) -> EscalationPolicy {
-        let step = |after_seconds: &u32| Step { after_seconds: *after_seconds, channels: Vec::new() };
+        let step = |after_seconds: &u32| Step {
+            after_seconds: *after_seconds,
+            channels: Vec::new(),
+            contacts: Vec::new(),
+            schedules: Vec::new(),
+        };
         EscalationPolicy {
             key: 1,
             id: Id::random(),

@@ -11,6 +11,7 @@ pub mod asset;
 pub mod automation;
 pub mod check;
 pub mod component;
+pub mod contact;
 pub mod course;
 pub mod css;
 pub mod dependency;

@@ -5,11 +5,13 @@
 //! - `digest`: one message instead of many
 //! - `message`: what is told, the same for every kind of channel
 //! - `delivery`: one message for one channel, its tries, and when the next one is
+//! - `line`: which messages of a channel go one after the other
 //! - `quiet`: hours in which only what is bad is told
 
 pub mod delivery;
 pub mod digest;
 pub mod event;
+pub mod line;
 pub mod message;
 pub mod quiet;
 pub mod routing;
@@ -22,6 +24,7 @@ pub use event::Event;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::notification::line::Line;
 use crate::model::notification::routing::Routing;
 use crate::model::secret::SecretPlace;
 use crate::model::word::words;
@@ -84,6 +87,21 @@ pub struct Channel {
     pub created_at: Timestamp,
     /// Time of the last write by a client.
     pub updated_at: Timestamp,
+}
+
+impl Channel {
+    /// Returns true if a message for a contact arrives in a mailbox of its own, and not where everything else of the channel
+    /// does.
+    #[must_use]
+    pub const fn has_mailboxes(&self) -> bool {
+        matches!(self.kind, ChannelKind::Email)
+    }
+
+    /// The line in which a message stands.
+    #[must_use]
+    pub const fn line(&self, contact: Option<i64>) -> Line {
+        if self.has_mailboxes() { Line::Own(contact) } else { Line::Whole }
+    }
 }
 
 /// Returns the place of a secret setting, to which its sealed text is bound.

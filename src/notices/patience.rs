@@ -8,15 +8,17 @@ use tokio::time::Instant;
 /// Since when things have been otherwise than was told.
 #[derive(Debug)]
 pub(super) struct Patience {
-    /// The time for which something must be wrong before it is told, and right before it is over.
-    lasts: Duration,
+    /// The time for which something must be wrong before it is told.
+    begins: Duration,
+    /// The time for which it must be right before it is over.
+    ends: Duration,
     since: HashMap<String, Instant>,
 }
 
 impl Patience {
     /// Nothing is known yet.
-    pub(super) fn new(lasts: Duration) -> Self {
-        Self { lasts, since: HashMap::new() }
+    pub(super) fn new(begins: Duration, ends: Duration) -> Self {
+        Self { begins, ends, since: HashMap::new() }
     }
 
     /// Whether a thing counts as wrong, that is so now and was told so.
@@ -26,7 +28,8 @@ impl Patience {
             return is_told;
         }
         let since = *self.since.entry(thing.to_owned()).or_insert(now);
-        if now.duration_since(since) < self.lasts { is_told } else { is_wrong }
+        let lasts = if is_wrong { self.begins } else { self.ends };
+        if now.duration_since(since) < lasts { is_told } else { is_wrong }
     }
 }
 
@@ -35,6 +38,8 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
 
     /// Whether it is told; for each look its second and whether it is wrong; and what it counts as at the last one.
     #[rstest]
@@ -51,10 +56,11 @@ mod tests {
         #[case] looks: &[(u64, bool)],
         #[case] expected: bool,
     ) {
-        let (mut patience, begin) = (Patience::new(Duration::from_secs(60)), Instant::now());
-        let look = |(second, is_wrong): &(u64, bool)| {
-            patience.counts("it", *is_wrong, is_told, begin + Duration::from_secs(*second))
-        };
-        assert_eq!(looks.iter().map(look).next_back(), Some(expected));
+        let (mut patience, begin) = (Patience::new(MINUTE, MINUTE), Instant::now());
+        let mut counts = is_told;
+        for (second, is_wrong) in looks {
+            counts = patience.counts("it", *is_wrong, is_told, begin + Duration::from_secs(*second));
+        }
+        assert_eq!(counts, expected);
     }
 }

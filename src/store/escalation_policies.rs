@@ -143,6 +143,32 @@ pub async fn names_of_channel(
     Ok(all.filter(|policy| policy.steps.iter().any(tells)).map(|policy| policy.name).collect())
 }
 
+/// Names of the policies of an organisation with a step that tells this contact.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub(in crate::store) async fn names_of_contact(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    contact: i64,
+) -> Result<Vec<String>, MainError> {
+    let all = list(connection, organisation).await?.into_iter();
+    Ok(all.filter(|policy| policy.names_contact(contact)).map(|policy| policy.name).collect())
+}
+
+/// Names of the policies of an organisation with a step that tells whoever is on duty in this schedule.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn names_of_schedule(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    schedule: i64,
+) -> Result<Vec<String>, MainError> {
+    let all = list(connection, organisation).await?.into_iter();
+    Ok(all.filter(|policy| policy.names_schedule(schedule)).map(|policy| policy.name).collect())
+}
+
 async fn move_those_from(
     connection: &impl ConnectionTrait,
     organisation: i64,
@@ -175,6 +201,10 @@ struct StoredSelection {
 struct StoredStep {
     after_seconds: u32,
     channels: Vec<StoredLink>,
+    #[serde(default)]
+    contacts: Vec<StoredLink>,
+    #[serde(default)]
+    schedules: Vec<StoredLink>,
 }
 
 impl StoredAssignment {
@@ -200,11 +230,21 @@ impl StoredAssignment {
 
 impl StoredStep {
     fn of(step: &Step) -> Self {
-        Self { after_seconds: step.after_seconds, channels: StoredLink::all(&step.channels) }
+        Self {
+            after_seconds: step.after_seconds,
+            channels: StoredLink::all(&step.channels),
+            contacts: StoredLink::all(&step.contacts),
+            schedules: StoredLink::all(&step.schedules),
+        }
     }
 
     fn read(self) -> Option<Step> {
-        Some(Step { after_seconds: self.after_seconds, channels: StoredLink::read(self.channels)? })
+        Some(Step {
+            after_seconds: self.after_seconds,
+            channels: StoredLink::read(self.channels)?,
+            contacts: StoredLink::read(self.contacts)?,
+            schedules: StoredLink::read(self.schedules)?,
+        })
     }
 }
 

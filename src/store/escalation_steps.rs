@@ -3,6 +3,8 @@
 //! A step is taken in one transaction with its messages: whatever is killed when, it happens once. Whoever takes one locks the
 //! organisation first, as everybody does who writes incidents.
 
+use std::collections::BTreeSet;
+
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
     QuerySelect,
@@ -10,9 +12,14 @@ use sea_orm::{
 use watchkeeper_entities::escalation::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
+use crate::model::contact::Contact;
+use crate::model::escalation::Step;
+use crate::model::time_range::TimeRange;
 use crate::store::escalations::{from_row, to_row, waits_for_somebody};
 use crate::store::notifications::outbox;
-use crate::store::{MainError, escalation_policies, incidents, organisations};
+use crate::store::notifications::people::Reached;
+use crate::store::oncall::{rosters, schedules};
+use crate::store::{MainError, contacts, escalation_policies, incidents, organisations};
 
 /// An incident whose next step is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +50,7 @@ pub async fn due(
 }
 
 /// Takes the step that is due, if it still is: writes its messages, and when the next one comes. Returns the number of
-/// messages.
+/// messages that leave now.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -65,7 +72,8 @@ pub async fn take_step(
     let messages = match progress.step(&policy) {
         Some(step) => {
             let channels: Vec<i64> = step.channels.iter().map(|told| told.key).collect();
-            outbox::tell_of_escalation(connection, &whole, &channels, now).await?
+            let people = people_of(connection, step, now).await?;
+            outbox::tell_of_escalation(connection, &whole, (&channels, &people), now).await?
         }
         None => 0,
     };
@@ -73,4 +81,25 @@ pub async fn take_step(
     let row = ActiveModel { incident_id: Set(row.incident_id), ..to_row(next) };
     row.update(connection).await?;
     Ok(messages)
+}
+
+/// The people of a step: whoever is on duty now in its schedules, and the contacts that it names. A contact that is both is on
+/// duty.
+async fn people_of(
+    connection: &impl ConnectionTrait,
+    step: &Step,
+    now: Timestamp,
+) -> Result<Vec<Reached>, MainError> {
+    let keys: Vec<i64> = step.schedules.iter().map(|schedule| schedule.key).collect();
+    let schedules = schedules::with_keys(connection, &keys).await?;
+    let moment = TimeRange { from: now, to: now.plus_ms(1) };
+    let kept = rosters::of_schedules(connection, schedules, moment).await?;
+    let on_duty = kept.iter().filter_map(|kept| kept.roster().on_duty(now)).map(|shift| shift.contact);
+    let on_duty: BTreeSet<i64> = on_duty.collect();
+    let named = step.contacts.iter().map(|contact| contact.key);
+    let all: BTreeSet<i64> = on_duty.iter().copied().chain(named).collect();
+    let all: Vec<i64> = all.into_iter().collect();
+    let contacts = contacts::with_keys(connection, &all).await?;
+    let reached = |contact: Contact| Reached { is_on_duty: on_duty.contains(&contact.key), contact };
+    Ok(contacts.into_iter().map(reached).collect())
 }

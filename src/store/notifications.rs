@@ -1,19 +1,22 @@
 //! The outbox: messages for channels, written in the transaction of the fact, with every try to deliver them.
 //!
 //! - `outbox`: what is written when something happens
+//! - `people`: what contacts are told by their own channels
 //! - `courier`: what is due, and what came of it; whoever asks here is no client
 //! - `holds`: what waits for the end of quiet hours, or for a digest
 //! - `digests`: one message instead of many
 //! - `list`: what clients see of it
 //!
 //! Of the messages of one channel about one subject only the first that waits is due; the next one is when that has ended. So
-//! they arrive in their order, and those behind cost nothing meanwhile.
+//! they arrive in their order, and those behind cost nothing meanwhile. Mails to contacts have a line of their own each (`lines`).
 
 pub mod courier;
 pub mod digests;
 pub mod holds;
+mod lines;
 pub mod list;
 pub mod outbox;
+pub mod people;
 
 use sea_orm::ActiveValue::{NotSet, Set};
 use watchkeeper_entities::notification_delivery::{ActiveModel, Model};
@@ -31,6 +34,7 @@ fn to_row(delivery: &Delivery) -> Result<ActiveModel, MainError> {
         public_id: Set(delivery.id.to_string()),
         organisation_id: Set(delivery.organisation),
         channel_id: Set(delivery.channel),
+        contact_id: Set(delivery.contact),
         subject: Set(delivery.message.subject_id().to_owned()),
         event: Set(delivery.message.event.to_string()),
         message: Set(serde_json::to_string(&delivery.message).map_err(unwritable)?),
@@ -54,6 +58,7 @@ fn from_row(row: &Model) -> Result<Delivery, MainError> {
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
         organisation: row.organisation_id,
         channel: row.channel_id,
+        contact: row.contact_id,
         message: serde_json::from_str(&row.message).map_err(|_| corrupt("its message cannot be read"))?,
         status: row.status.parse::<DeliveryStatus>().map_err(|_| corrupt("unknown status"))?,
         tries: u32::try_from(row.tries).map_err(|_| corrupt("fewer than no tries"))?,

@@ -4,9 +4,10 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFi
 use watchkeeper_entities::statuspage;
 
 use crate::store::maintenances::series;
+use crate::store::oncall::schedules;
 use crate::store::{
-    MainError, access_scopes, escalation_policies, incident_policies, notification_channels, services,
-    sla_targets, tags,
+    MainError, access_scopes, contacts, escalation_policies, incident_policies, notification_channels,
+    services, sla_targets, tags,
 };
 
 /// The counts of one organisation that its quotas limit.
@@ -32,6 +33,10 @@ pub struct Usage {
     pub sla_targets: u64,
     /// Escalation policies.
     pub escalation_policies: u64,
+    /// Contacts.
+    pub contacts: u64,
+    /// On-call schedules.
+    pub oncall_schedules: u64,
 }
 
 /// Counts what the organisation has.
@@ -52,5 +57,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
         notification_channels: notification_channels::count(connection, organisation).await?,
         sla_targets: sla_targets::count(connection, organisation).await?,
         escalation_policies: escalation_policies::count(connection, organisation).await?,
+        contacts: contacts::count(connection, organisation).await?,
+        oncall_schedules: schedules::count(connection, organisation).await?,
     })
 }

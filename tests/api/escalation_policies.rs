@@ -60,7 +60,8 @@ fn names(client: &Client) -> Vec<Value> {
 fn a_policy_is_created_shown_changed_and_deleted() {
     let client = Server::shared().tenant("business");
     let channel = pager(&client, &Sink::start());
-    let steps = json!([{"after_seconds": 0, "channel_ids": [channel]}, {"after_seconds": 900, "channel_ids": [channel]}]);
+    let step = |after: u32| json!({"after_seconds": after, "channel_ids": [channel], "contact_ids": [], "schedule_ids": []});
+    let steps = json!([step(0), step(900)]);
     let policy = create_policy(&client, &json!({"name": "Shop", "steps": steps}));
     let keys: Vec<&String> = policy.as_object().unwrap().keys().collect();
     assert_eq!(keys, KEYS.split_whitespace().collect::<Vec<_>>());

@@ -3,15 +3,19 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use crate::contacts::create_contact;
 use crate::notification_channels::{create_channel, webhook};
+use crate::oncall::{create_schedule, daily};
 use crate::probes::unfriendly_target;
 use crate::support::client::Client;
+use crate::support::moments::moment;
 use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::support::sink::Sink;
 use crate::support::target::Target;
 use crate::support::{create, create_watched, eventually};
 
+const DAY_SECONDS: i64 = 86_400;
 /// Trouble of locations and of the process counts after a second.
 const SOON: (&str, &str) = ("WATCHKEEPER_WATCHDOG__NOTICE_AFTER_SECONDS", "1");
 
@@ -130,6 +134,66 @@ async fn an_impaired_location_is_told_to_those_who_see_it_so() {
     }
     until_told(&sink, &[(false, "Location l2 has lost its network")]).await;
     assert!(elsewhere.received().is_empty(), "the neighbour has seen nothing");
+}
+
+#[tokio::test]
+async fn a_budget_that_burns_is_told() {
+    let server = Server::start();
+    let client = server.client();
+    let sink = sink_for(&client, "sla.burning");
+    let shop = create_watched(&client, "http://127.0.0.1:9/", &json!({"interval_seconds": 1, "retries": 0}));
+    let target =
+        json!({"name": "Gold", "service_id": shop, "objective": 99.9, "period": "month", "time_zone": "UTC"});
+    let target = client.post("/v1/sla-targets", &target).expect(201).data();
+    let told = until_told(&sink, &[(false, "The error budget of Gold burns fast")]).await;
+    assert_eq!(told[0]["severity"], "critical");
+    assert_eq!(
+        told[0]["message"], "In the last hour it was used up 1000.0 times as fast as it may be.",
+        "it has been down since it was first looked at"
+    );
+    let rows = client.get("/v1/notices").expect(200).data();
+    assert_eq!((&rows[0]["event"], &rows[0]["about"]), (&json!("sla.burning"), &target["id"]));
+}
+
+/// Nobody is on duty while the only one is away; it is over when somebody takes over. What hours leave out is no gap.
+#[tokio::test]
+async fn a_gap_in_a_schedule_is_told_until_somebody_takes_over() {
+    let client = Server::shared().tenant("business");
+    let sink = sink_for(&client, "oncall.gap");
+    let [anna, ben] = ["Anna", "Ben"].map(|name| create_contact(&client, name, &json!({})));
+    let mut always = daily(&[&anna]);
+    always["starts_at"] = json!("2020-01-01T00:00:00Z");
+    let mut office = always.clone();
+    office["hours"] = json!([{"days": ["mon", "tue", "wed", "thu", "fri"], "from": "09:00", "to": "17:00"}]);
+    create_schedule(&client, "Office", &[office]);
+    let shop = create_schedule(&client, "Shop", &[always]);
+    let (from, to) = (moment(-DAY_SECONDS), moment(14 * DAY_SECONDS));
+    let away = json!({"contact_id": anna, "starts_at": from, "ends_at": to});
+    client.post("/v1/oncall/absences", &away).expect(201);
+    let office_gap = "Nobody is on duty for Office";
+    let told = eventually("both are told", || {
+        let received = sink.received();
+        (received.len() >= 2).then_some(received)
+    })
+    .await;
+    let mut titles: Vec<String> =
+        told.iter().map(|told| told.json()["data"]["notice"]["title"].as_str().unwrap().to_owned()).collect();
+    titles.sort_unstable();
+    assert_eq!(titles, [office_gap, "Nobody is on duty for Shop"]);
+    let body = json!({"schedule_id": shop["id"], "contact_id": ben, "starts_at": from, "ends_at": to});
+    client.post("/v1/oncall/overrides", &body).expect(201);
+    let over = eventually("it is over", || sink.received().get(2).map(|told| told.json())).await;
+    let notice = &over["data"]["notice"];
+    assert_eq!(
+        (&notice["title"], &notice["is_over"]),
+        (&json!("Shop has somebody on duty again"), &json!(true))
+    );
+    let lasting = client.get("/v1/notices?lasts=true").expect(200).data();
+    assert_eq!(
+        (lasting.as_array().unwrap().len(), &lasting[0]["title"]),
+        (1, &json!(office_gap)),
+        "{lasting}"
+    );
 }
 
 #[rstest]

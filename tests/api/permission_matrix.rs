@@ -79,6 +79,38 @@ const NEEDED: &str = "
     PUT /v1/escalation-policies/{id} escalation_policies.edit
     DELETE /v1/escalation-policies/{id} escalation_policies.delete
     GET /v1/incidents/{id}/escalation incidents.view
+    GET /v1/contacts contacts.view
+    GET /v1/contacts/{id} contacts.view
+    POST /v1/contacts contacts.create
+    PUT /v1/contacts/{id} contacts.edit
+    DELETE /v1/contacts/{id} contacts.delete
+    POST /v1/contacts/{id}/calendar contacts.edit
+    DELETE /v1/contacts/{id}/calendar contacts.edit
+    GET /v1/oncall/schedules oncall.view
+    GET /v1/oncall/schedules/{id} oncall.view
+    GET /v1/oncall/schedules/{id}/shifts oncall.view
+    POST /v1/oncall/schedules oncall.edit
+    POST /v1/oncall/schedules/preview oncall.view
+    POST /v1/oncall/schedules/{id}/preview oncall.view
+    PUT /v1/oncall/schedules/{id} oncall.edit
+    DELETE /v1/oncall/schedules/{id} oncall.edit
+    GET /v1/oncall/current oncall.view
+    GET /v1/oncall/overrides oncall.view
+    GET /v1/oncall/overrides/{id} oncall.view
+    POST /v1/oncall/overrides oncall.cover
+    PUT /v1/oncall/overrides/{id} oncall.cover
+    DELETE /v1/oncall/overrides/{id} oncall.cover
+    GET /v1/oncall/absences oncall.view
+    GET /v1/oncall/absences/{id} oncall.view
+    POST /v1/oncall/absences oncall.cover
+    PUT /v1/oncall/absences/{id} oncall.cover
+    DELETE /v1/oncall/absences/{id} oncall.cover
+    GET /v1/oncall/cover-requests oncall.view
+    GET /v1/oncall/cover-requests/{id} oncall.view
+    POST /v1/oncall/cover-requests oncall.cover
+    POST /v1/oncall/cover-requests/{id}/accept oncall.cover
+    POST /v1/oncall/cover-requests/{id}/decline oncall.cover
+    POST /v1/oncall/cover-requests/{id}/cancel oncall.cover
     GET /v1/sla-targets sla_targets.view
     GET /v1/sla-targets/{id} sla_targets.view
     GET /v1/sla-targets/{id}/report sla_targets.view

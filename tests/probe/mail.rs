@@ -81,9 +81,13 @@ impl MailServer {
             OutboundParts { egress, dns_servers, ca_file: Some(ca_file.path()), clock: Clock::System };
         let carrier = Carrier { outbound: Outbound::new(parts).unwrap(), clock: Clock::System };
         let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
-        let message = Message::test(Sender { name: "Ämter & <Co>", language: "en" }, 1_700_000_000_000);
+        let message = Message::test(
+            Sender { name: "Ämter & <Co>", language: "en", default_language: "en" },
+            1_700_000_000_000,
+        );
         let settings = OpenSettings::new(settings.as_object().unwrap().clone());
-        let envelope = Envelope { id: &id, at_seconds: 0, message: &message, settings: &settings };
+        let envelope =
+            Envelope { id: &id, at_seconds: 0, message: &message, settings: &settings, recipient: None };
         carrier.carry(definition(ChannelKind::Email), &envelope).await
     }
 }

@@ -1,19 +1,24 @@
 //! Steps of escalations: each is taken once, whoever looks how often, and none after somebody has taken the incident.
 
 use rstest::rstest;
+use watchkeeper::clock::Timestamp;
 use watchkeeper::id::Id;
 use watchkeeper::model::access::Organisation;
+use watchkeeper::model::contact::Contact;
 use watchkeeper::model::escalation::{Assignment, EscalationPolicy, Step};
 use watchkeeper::model::incident::Severity;
-use watchkeeper::model::notification::Event;
-use watchkeeper::model::notification::routing::Routed;
+use watchkeeper::model::notification::delivery::{Delivery, Try, TryOutcome};
+use watchkeeper::model::notification::line::Line;
+use watchkeeper::model::notification::routing::{Routed, Routing};
+use watchkeeper::model::notification::{ChannelKind, Event};
+use watchkeeper::model::recurrence::zone::Zone;
 use watchkeeper::store::escalation_steps::{DueStep, due, take_step};
 use watchkeeper::store::escalations::find;
-use watchkeeper::store::notifications::courier;
-use watchkeeper::store::{escalation_policies, incidents};
+use watchkeeper::store::notifications::courier::{self, Ended};
+use watchkeeper::store::{contacts, escalation_policies, incidents};
 
 use crate::incidents::made;
-use crate::notifications::stored_channel;
+use crate::notifications::{channel_of_kind, stored_channel};
 use crate::support::Backend;
 use crate::support::backend::Store;
 use crate::support::rows::{at, stored_organisation};
@@ -22,7 +27,17 @@ use crate::support::rows::{at, stored_organisation};
 async fn stored_policy(store: &Store, owner: &Organisation) -> EscalationPolicy {
     let channel = stored_channel(store, owner).await;
     let told = Routed { key: channel.key, id: channel.id };
-    let step = |after_seconds| Step { after_seconds, channels: vec![told] };
+    let step = |after_seconds| Step {
+        after_seconds,
+        channels: vec![told],
+        contacts: Vec::new(),
+        schedules: Vec::new(),
+    };
+    stored_policy_of(store, owner, vec![step(0), step(60)]).await
+}
+
+/// A policy of these steps, that begins anew after a minute.
+async fn stored_policy_of(store: &Store, owner: &Organisation, steps: Vec<Step>) -> EscalationPolicy {
     let policy = EscalationPolicy {
         key: 0,
         id: Id::random(),
@@ -30,7 +45,7 @@ async fn stored_policy(store: &Store, owner: &Organisation) -> EscalationPolicy 
         position: 1,
         name: "Shop".into(),
         assignment: Assignment { min_severity: Severity::Minor, selection: None },
-        steps: vec![step(0), step(60)],
+        steps,
         repeat_after_seconds: Some(60),
         created_at: at(1),
         updated_at: at(1),
@@ -72,4 +87,88 @@ async fn a_step_is_taken_once(#[values(Backend::Sqlite, Backend::Postgres)] back
     let told = courier::due(main, at(second(200)), &[], 9).await.unwrap();
     let events: Vec<Event> = told.iter().map(|delivery| delivery.message.event).collect();
     assert_eq!(events, [Event::IncidentOpened], "the others wait behind it");
+}
+
+/// A mail to one contact does not wait for one to another, though both go through one channel.
+#[rstest]
+#[tokio::test]
+async fn mails_to_contacts_do_not_wait_for_each_other(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let silent = Routing { min_severity: Severity::Critical, ..Routing::default() };
+    let channel = channel_of_kind(&store, &owner, (ChannelKind::Email, silent)).await;
+    let told = Routed { key: channel.key, id: channel.id };
+    let contacts = [stored_contact(&store, &owner, told).await, stored_contact(&store, &owner, told).await];
+    let named = contacts.iter().map(|contact| Routed { key: contact.key, id: contact.id }).collect();
+    let step = Step { after_seconds: 0, channels: vec![told], contacts: named, schedules: Vec::new() };
+    stored_policy_of(&store, &owner, vec![step.clone(), step]).await;
+    let transaction = store.main.begin().await.unwrap();
+    let mut incident = made(&owner, &[]);
+    incident.incident.severity = Severity::Minor;
+    incidents::insert(&transaction, &mut incident).await.unwrap();
+    transaction.commit().await.unwrap();
+    let begun = incident.incident.updated_at;
+    let main = store.main.reader();
+    for _ in 0..2 {
+        let step = due(main, begun, 9).await.unwrap()[0];
+        let second = begun.ms() - at(0).ms();
+        assert_eq!(take(&store, step, second).await, 3);
+    }
+    let first = courier::due(main, begun, &[], 9).await.unwrap();
+    let of: Vec<Option<i64>> = first.iter().map(|delivery| delivery.contact).collect();
+    assert_eq!(of, [None, Some(contacts[0].key), Some(contacts[1].key)], "the second of each waits");
+    end(&store, &first[1], (channel.line(first[1].contact), begun)).await;
+    let next = courier::due(main, begun, &[], 9).await.unwrap();
+    let mut of: Vec<Option<i64>> = next.iter().map(|delivery| delivery.contact).collect();
+    of.sort_unstable();
+    assert_eq!(of, [None, Some(contacts[0].key), Some(contacts[1].key)]);
+    assert!(next.iter().all(|delivery| delivery.key != first[1].key));
+}
+
+/// A contact with one channel.
+async fn stored_contact(store: &Store, owner: &Organisation, channel: Routed) -> Contact {
+    let contact = Contact {
+        key: 0,
+        id: Id::random(),
+        organisation: owner.key,
+        name: "Anna".into(),
+        email: "anna@example.com".into(),
+        zone: Zone::UTC,
+        language: "en".into(),
+        channels: vec![channel],
+        quiet: None,
+        created_at: at(1),
+        updated_at: at(1),
+    };
+    let transaction = store.main.begin().await.unwrap();
+    let contact = contacts::insert(&transaction, contact).await.unwrap();
+    transaction.commit().await.unwrap();
+    contact
+}
+
+/// The message was delivered.
+async fn end(store: &Store, delivery: &Delivery, (line, now): (Line, Timestamp)) {
+    let attempt = Try {
+        number: 1,
+        at: now,
+        took_ms: 1,
+        outcome: TryOutcome::Delivered,
+        status_code: Some(250),
+        detail: String::new(),
+    };
+    let ended = Ended {
+        delivery: delivery.key,
+        channel: delivery.channel,
+        subject: delivery.message.subject_id().to_owned(),
+        line,
+        is_digest: false,
+        attempt,
+        next_at: None,
+        at: now,
+    };
+    let transaction = store.main.begin().await.unwrap();
+    courier::store_tries(&transaction, &[ended]).await.unwrap();
+    transaction.commit().await.unwrap();
 }

@@ -7,6 +7,7 @@ use watchkeeper::id::Id;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::incident::{IncidentStatus, TimelineEntry, WholeIncident};
 use watchkeeper::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
+use watchkeeper::model::notification::line::Line;
 use watchkeeper::model::notification::routing::Routing;
 use watchkeeper::model::notification::{Channel, ChannelKind, Event};
 use watchkeeper::model::sight::Sight;
@@ -28,12 +29,21 @@ pub(crate) async fn stored_channel(store: &Store, owner: &Organisation) -> Chann
 
 /// A channel that is told everything, within these bounds.
 pub(crate) async fn routed_channel(store: &Store, owner: &Organisation, routing: Routing) -> Channel {
+    channel_of_kind(store, owner, (ChannelKind::Webhook, routing)).await
+}
+
+/// The same, of another kind.
+pub(crate) async fn channel_of_kind(
+    store: &Store,
+    owner: &Organisation,
+    (kind, routing): (ChannelKind, Routing),
+) -> Channel {
     let routing = Routing { events: Event::CHOICE.to_vec(), ..routing };
     let channel = Channel {
         key: 0,
         id: Id::random(),
         organisation: owner.key,
-        kind: ChannelKind::Webhook,
+        kind,
         name: "Hook".into(),
         is_enabled: true,
         settings: Map::new(),
@@ -83,6 +93,7 @@ pub(crate) async fn end(store: &Store, delivery: &Delivery, outcome: TryOutcome,
         delivery: delivery.key,
         channel: delivery.channel,
         subject: delivery.message.subject_id().to_owned(),
+        line: Line::Whole,
         is_digest: delivery.message.event == Event::Digest,
         attempt,
         next_at,

@@ -245,6 +245,8 @@ async fn synced_groups_use_a_tag(#[values(Backend::Sqlite, Backend::Postgres)] b
         notification_channels: 0,
         sla_targets: 0,
         escalation_policies: 0,
+        contacts: 0,
+        oncall_schedules: 0,
         access_scopes: 0,
         maintenance_series: 0,
     };

@@ -28,7 +28,10 @@ mod m0025_sla_targets;
 mod m0026_escalation;
 mod m0027_held_messages;
 mod m0028_notices;
-mod m0031_subscriber_facts;
+mod m0029_contacts;
+mod m0030_oncall;
+mod m0031_messages_of_contacts;
+mod m0032_subscriber_facts;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -65,7 +68,10 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0026_escalation::Step),
         Box::new(m0027_held_messages::Step),
         Box::new(m0028_notices::Step),
-        Box::new(m0031_subscriber_facts::Step),
+        Box::new(m0029_contacts::Step),
+        Box::new(m0030_oncall::Step),
+        Box::new(m0031_messages_of_contacts::Step),
+        Box::new(m0032_subscriber_facts::Step),
     ]
 }
 

@@ -26,6 +26,24 @@ const CONTRACT: &str = "
     GET,POST /v1/escalation-policies
     GET,PUT,PATCH,DELETE /v1/escalation-policies/{id}
     GET /v1/incidents/{id}/escalation
+    GET,POST /v1/contacts
+    GET,PUT,PATCH,DELETE /v1/contacts/{id}
+    POST,DELETE /v1/contacts/{id}/calendar
+    GET,POST /v1/oncall/schedules
+    GET,PUT,PATCH,DELETE /v1/oncall/schedules/{id}
+    GET /v1/oncall/schedules/{id}/shifts
+    POST /v1/oncall/schedules/{id}/preview
+    POST /v1/oncall/schedules/preview
+    GET /v1/oncall/current
+    GET,POST /v1/oncall/overrides
+    GET,PUT,PATCH,DELETE /v1/oncall/overrides/{id}
+    GET,POST /v1/oncall/absences
+    GET,PUT,PATCH,DELETE /v1/oncall/absences/{id}
+    GET,POST /v1/oncall/cover-requests
+    GET /v1/oncall/cover-requests/{id}
+    POST /v1/oncall/cover-requests/{id}/accept
+    POST /v1/oncall/cover-requests/{id}/decline
+    POST /v1/oncall/cover-requests/{id}/cancel
     GET,POST /v1/services
     GET,PUT,PATCH,DELETE /v1/services/{id}
     POST /v1/services/{id}/pause

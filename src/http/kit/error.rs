@@ -108,6 +108,9 @@ pub enum Conflict {
     /// The maintenance's window is fixed in its state.
     #[error("The window of a maintenance in state '{0}' cannot be changed here.")]
     WindowLocked(&'static str),
+    /// The cover request is over.
+    #[error("The cover request is '{0}'; only an open one can be answered.")]
+    CoverOver(&'static str),
     /// The series lost its last service.
     #[error("The series is cancelled; create a new one.")]
     SeriesCancelled,

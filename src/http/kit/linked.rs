@@ -12,7 +12,7 @@ use crate::http::kit::query::Query;
 use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 
-/// Most ids in one `service_ids` filter.
+/// Most ids in one filter.
 pub const FILTER_IDS_MAX: usize = 100;
 
 /// Ids of a body with their places in the list, without repetitions.
@@ -79,16 +79,21 @@ pub fn read_id(field: &Field<'_>) -> Option<Id> {
 
 /// The filter `service_ids`: `None` when it was not sent, `Some` of nothing when it selects nothing.
 pub fn read_service_filter(query: &Query, errors: &mut FieldErrors) -> Option<Vec<Id>> {
-    let items = query.list("service_ids")?;
+    read_id_filter(query, "service_ids", errors)
+}
+
+/// The filter by ids with this name, likewise.
+pub fn read_id_filter(query: &Query, name: &str, errors: &mut FieldErrors) -> Option<Vec<Id>> {
+    let items = query.list(name)?;
     if items.len() > FILTER_IDS_MAX {
-        errors.add("service_ids", FieldRule::MaxItems(FILTER_IDS_MAX));
+        errors.add(name, FieldRule::MaxItems(FILTER_IDS_MAX));
         return None;
     }
     let mut ids = Vec::new();
     for item in items {
         match item.text.parse() {
             Ok(id) => ids.push(id),
-            Err(_) => errors.add(item.path("service_ids"), FieldRule::IdForm),
+            Err(_) => errors.add(item.path(name), FieldRule::IdForm),
         }
     }
     Some(ids)

@@ -30,6 +30,10 @@ pub enum Quota {
     SlaTargets,
     /// Rules that say whom incidents are told to.
     EscalationPolicies,
+    /// People who can be told.
+    Contacts,
+    /// Schedules that say who is on duty.
+    OncallSchedules,
 }
 
 impl Quota {
@@ -47,6 +51,8 @@ impl Quota {
             Self::NotificationChannels => "notification_channels",
             Self::SlaTargets => "sla_targets",
             Self::EscalationPolicies => "escalation_policies",
+            Self::Contacts => "contacts",
+            Self::OncallSchedules => "oncall_schedules",
         }
     }
 
@@ -62,7 +68,9 @@ impl Quota {
             | Self::MaintenanceSeries
             | Self::NotificationChannels
             | Self::SlaTargets
-            | Self::EscalationPolicies => StatusCode::PAYMENT_REQUIRED,
+            | Self::EscalationPolicies
+            | Self::Contacts
+            | Self::OncallSchedules => StatusCode::PAYMENT_REQUIRED,
         }
     }
 }
@@ -92,6 +100,8 @@ impl fmt::Display for QuotaExceeded {
             Quota::NotificationChannels => ("notification channels", "exist"),
             Quota::SlaTargets => ("SLA targets", "exist"),
             Quota::EscalationPolicies => ("escalation policies", "exist"),
+            Quota::Contacts => ("contacts", "exist"),
+            Quota::OncallSchedules => ("on-call schedules", "exist"),
         };
         write!(f, "The plan allows {limit} {things}; {usage} {used}.")
     }

@@ -217,6 +217,36 @@ pub enum FieldRule {
     /// A notification channel that escalation policies tell, with their names.
     #[error("Escalation policies tell this notification channel: {0}.")]
     ChannelInUse(String),
+    /// A notification channel by which contacts are told, with their names.
+    #[error("Contacts are told by this notification channel: {0}.")]
+    ChannelOfContacts(String),
+    /// A contact that others refer to, with their names.
+    #[error("This contact is still in use: {0}.")]
+    ContactInUse(String),
+    /// An on-call schedule that escalation policies name, with their names.
+    #[error("Escalation policies tell whoever is on duty in this schedule: {0}.")]
+    ScheduleInUse(String),
+    /// More rows than there may be, of a kind that people clear themselves.
+    #[error("There may be at most {0} of these; delete some that are over.")]
+    TooMany(u64),
+    /// A time between two moments that is longer.
+    #[error("This time may be at most {0} days after {1}.")]
+    DaysAfter(i64, &'static str),
+    /// A step of an escalation policy that tells nobody.
+    #[error("Name at least one channel, contact or on-call schedule.")]
+    StepNobody,
+    /// Somebody who was not asked to cover.
+    #[error("This contact was not asked.")]
+    NotAsked,
+    /// Nobody but the asker in a schedule.
+    #[error("There is nobody else in this schedule who could be asked.")]
+    NobodyToAsk,
+    /// Whoever asks to be covered cannot cover.
+    #[error("Ask somebody else than the contact who asks.")]
+    AsksItself,
+    /// A member that another kind of rotation does not have.
+    #[error("A rotation of this kind does not have this field.")]
+    RotationField,
     /// The plan's number of tags is used up.
     #[error("The plan allows {limit} tags; {usage} exist.")]
     TagQuota {

@@ -21,8 +21,16 @@ use crate::http::gate::route::{Line, Routes, Verb};
 use crate::http::openapi::operation::{Chapter, Operation};
 
 /// The paths outside `/v1`.
-pub(super) const OUTSIDE: [&str; 7] =
-    ["/ping/{secret}", "/ping/{secret}/fail", "/healthz", "/readyz", METRICS, "/openapi.json", "/docs"];
+pub(super) const OUTSIDE: [&str; 8] = [
+    "/ping/{secret}",
+    "/ping/{secret}/fail",
+    "/calendars/{calendar}",
+    "/healthz",
+    "/readyz",
+    METRICS,
+    "/openapi.json",
+    "/docs",
+];
 const METRICS: &str = "/metrics";
 
 const ABOUT: &str = "Uptime monitoring and status pages.\n\n\

@@ -187,6 +187,9 @@ fn parameters(operation: &Operation, takes_key: bool) -> Vec<Parameter> {
 fn in_path(name: &str) -> Parameter {
     let (shape, words): (Shape, _) = match name {
         "secret" => (string().pattern("^[A-Za-z0-9_-]{43}$"), "The secret part of the ping address."),
+        "calendar" => {
+            (string().pattern(r"^[A-Za-z0-9_-]{43}\.ics$"), "The secret part of the address, and its ending.")
+        }
         "kind" => (one_of(&["logo", "logo-dark", "favicon"]), "Which file."),
         _ => (id(), "An id of 21 characters."),
     };

@@ -1,7 +1,10 @@
-//! The paths outside of `/v1`, none of which asks for a token: pings of jobs, uploaded pictures, and what operators ask.
+//! The paths outside of `/v1`, none of which asks for a token: pings of jobs, calendars, uploaded pictures, and what operators
+//! ask.
 
 pub(super) mod assets;
+pub(super) mod calendar;
 pub(super) mod front;
+mod icalendar;
 pub(super) mod openapi;
 pub(super) mod operation;
 pub(super) mod ping;

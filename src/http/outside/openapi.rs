@@ -43,6 +43,20 @@ pub(in crate::http) fn chapter() -> Chapter {
     }
 }
 
+/// The addresses of contacts' calendars.
+pub(in crate::http) fn calendars() -> Chapter {
+    let words = "No token: the secret is in the address. At most 10 per second and secret. The shifts of the last 30 and the next 180 days.";
+    let show = Operation::new(Verb::Get, "/calendars/{calendar}", "calendar", "Show the shifts of a contact");
+    let show = show.says(words).answers_with("text/calendar", "iCalendar (RFC 5545).", string());
+    let operations = vec![show.refuses(&[404, 429, 500, 503])];
+    Chapter {
+        name: "Calendars",
+        about: "What calendar programs subscribe to.",
+        schemas: Vec::new(),
+        operations,
+    }
+}
+
 /// The addresses that watched jobs report to (contract 4.3.11).
 pub(in crate::http) fn pings() -> Chapter {
     let answer = || object().has("ok", always_true());

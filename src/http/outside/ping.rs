@@ -13,7 +13,7 @@ use crate::http::kit::reply::{Reply, add_common};
 use crate::http::kit::request_id::request_id;
 use crate::http::outside::front::Front;
 use crate::http::outside::ping_limiter::PingLimiter;
-use crate::http::v1::services::heartbeat::read_secret;
+use crate::http::v1::address_secret::read_secret;
 use crate::http::v1::state::AppState;
 use crate::model::heartbeat::Ping;
 use crate::model::service::ServiceAddress;

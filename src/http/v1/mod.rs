@@ -4,11 +4,13 @@
 //! [`routes`] is the whole API on one page.
 
 pub(super) mod access_scopes;
+pub(super) mod address_secret;
 mod announcement;
 pub mod assets;
 pub(super) mod channel_types;
 pub mod check_types;
 pub(super) mod components;
+pub(super) mod contacts;
 pub mod creation_times;
 pub(super) mod custom_domains;
 mod engine;
@@ -26,6 +28,7 @@ mod named;
 pub(super) mod notices;
 pub(super) mod notification_channels;
 pub(super) mod notifications;
+pub(super) mod oncall;
 mod probes;
 mod quiet_hours;
 pub(super) mod reference;

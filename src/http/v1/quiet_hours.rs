@@ -4,22 +4,40 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::http::kit::field::Field;
+use crate::http::kit::fields::Fields;
 use crate::http::openapi::shape::{Shape, object, one_of, string};
 use crate::http::v1::weekly_hours::{HoursView, read_hours, read_zone, weekly_hours};
 use crate::model::incident::Severity;
 use crate::model::notification::quiet::QuietHours;
+use crate::model::recurrence::zone::Zone;
+use crate::model::sla::business_hours::BusinessHours;
 
 const MEMBERS: [&str; 3] = ["hours", "time_zone", "except_from"];
+/// Members where the zone is that of a contact.
+const OWN_MEMBERS: [&str; 2] = ["hours", "except_from"];
 
 /// Reads quiet hours; without `except_from` what is critical does not wait.
 pub(super) fn read_quiet_hours(field: &Field<'_>) -> Option<QuietHours> {
     let members = field.object()?;
     members.refuse_unknown(&MEMBERS);
-    let hours = members.required("hours").and_then(|field| read_hours(&field));
     let zone = members.required("time_zone").and_then(|field| read_zone(&field));
+    let (hours, except_from) = read_parts(&members);
+    Some(QuietHours { hours: hours?, zone: zone?, except_from })
+}
+
+/// Reads the quiet hours of a contact, by its own clocks.
+pub(super) fn read_own_quiet_hours(field: &Field<'_>, zone: Zone) -> Option<QuietHours> {
+    let members = field.object()?;
+    members.refuse_unknown(&OWN_MEMBERS);
+    let (hours, except_from) = read_parts(&members);
+    Some(QuietHours { hours: hours?, zone, except_from })
+}
+
+fn read_parts(members: &Fields<'_>) -> (Option<BusinessHours>, Severity) {
+    let hours = members.required("hours").and_then(|field| read_hours(&field));
     let except_from =
         members.optional("except_from").and_then(|field| field.word(Severity::WORDS)?.parse().ok());
-    Some(QuietHours { hours: hours?, zone: zone?, except_from: except_from.unwrap_or(Severity::Critical) })
+    (hours, except_from.unwrap_or(Severity::Critical))
 }
 
 /// Hours in which only what is bad is told.
@@ -39,6 +57,30 @@ impl QuietHoursView {
             except_from: quiet.except_from.as_str(),
         }
     }
+}
+
+/// Hours in which a contact is told only what is bad, by its own clocks.
+#[derive(Serialize, ToSchema)]
+pub(super) struct OwnQuietHoursView {
+    hours: Vec<HoursView>,
+    except_from: &'static str,
+}
+
+impl OwnQuietHoursView {
+    /// The view of quiet hours.
+    pub(super) fn of(quiet: &QuietHours) -> Self {
+        Self { hours: HoursView::of(&quiet.hours), except_from: quiet.except_from.as_str() }
+    }
+}
+
+/// Quiet hours of a contact, or null.
+pub(super) fn own_quiet_hours() -> Shape {
+    let words = "What is less severe than `except_from` waits in these hours, by the clocks of the contact, and comes when they end; null: nothing waits. Whoever is on duty is told at any hour.";
+    object()
+        .has("hours", weekly_hours())
+        .may_have("except_from", one_of(Severity::WORDS).says("`critical` unless given."))
+        .nullable()
+        .says(words)
 }
 
 /// Quiet hours, or null.

@@ -16,9 +16,9 @@ use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::PasswordHasher;
 use crate::http::v1::statuspages::publishing;
 use crate::http::v1::{
-    access_scopes, assets, channel_types, check_types, components, custom_domains, engine,
+    access_scopes, assets, channel_types, check_types, components, contacts, custom_domains, engine,
     escalation_policies, events, incident_policies, incidents, maintenance_series, maintenances, me, notices,
-    notification_channels, notifications, probes, services, sla_targets, statuspages, tags,
+    notification_channels, notifications, oncall, probes, services, sla_targets, statuspages, tags,
 };
 use crate::model::access::Permission as May;
 
@@ -40,6 +40,9 @@ pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
         of_notifications(),
         of_sla_targets(),
         of_escalations(),
+        of_contacts(),
+        of_oncall_schedules(),
+        of_oncall_covers(),
         of_events(),
         of_statuspages(),
         of_components(),
@@ -179,6 +182,66 @@ fn of_escalations() -> Vec<Route<AppState>> {
         Route::update("/v1/escalation-policies/{id}", edit, policies::update_escalation_policy),
         Route::delete("/v1/escalation-policies/{id}", delete, policies::delete_escalation_policy),
         Route::get("/v1/incidents/{id}/escalation", progress, policies::show_incident_escalation),
+    ]
+}
+
+fn of_contacts() -> Vec<Route<AppState>> {
+    use contacts::calendar::{delete_contact_calendar, make_contact_calendar};
+    let view = Access::needs(&[May::ContactsView]).of_the_whole();
+    let create = Access::needs(&[May::ContactsCreate]).of_the_whole();
+    let edit = Access::needs(&[May::ContactsEdit]).of_the_whole();
+    let delete = Access::needs(&[May::ContactsDelete]).of_the_whole();
+    vec![
+        Route::get("/v1/contacts", view, contacts::list_contacts),
+        Route::post("/v1/contacts", create, contacts::create_contact),
+        Route::get("/v1/contacts/{id}", view, contacts::show_contact),
+        Route::update("/v1/contacts/{id}", edit, contacts::update_contact),
+        Route::delete("/v1/contacts/{id}", delete, contacts::delete_contact),
+        Route::post("/v1/contacts/{id}/calendar", edit, make_contact_calendar),
+        Route::delete("/v1/contacts/{id}/calendar", edit, delete_contact_calendar),
+    ]
+}
+
+fn of_oncall_schedules() -> Vec<Route<AppState>> {
+    use oncall::duty::{current, shifts};
+    use oncall::schedules;
+    let view = Access::needs(&[May::OncallView]).of_the_whole();
+    let edit = Access::needs(&[May::OncallEdit]).of_the_whole();
+    vec![
+        Route::get("/v1/oncall/schedules", view, schedules::list_oncall_schedules),
+        Route::post("/v1/oncall/schedules", edit, schedules::create_oncall_schedule),
+        Route::post("/v1/oncall/schedules/preview", view, shifts::preview_new_schedule),
+        Route::get("/v1/oncall/schedules/{id}", view, schedules::show_oncall_schedule),
+        Route::update("/v1/oncall/schedules/{id}", edit, schedules::update_oncall_schedule),
+        Route::delete("/v1/oncall/schedules/{id}", edit, schedules::delete_oncall_schedule),
+        Route::get("/v1/oncall/schedules/{id}/shifts", view, shifts::show_oncall_shifts),
+        Route::post("/v1/oncall/schedules/{id}/preview", view, shifts::preview_changed_schedule),
+        Route::get("/v1/oncall/current", view, current::show_current_duty),
+    ]
+}
+
+/// The routes by which people swap duty without changing a schedule.
+fn of_oncall_covers() -> Vec<Route<AppState>> {
+    use oncall::{absences, cover_requests as requests, overrides};
+    let view = Access::needs(&[May::OncallView]).of_the_whole();
+    let cover = Access::needs(&[May::OncallCover]).of_the_whole();
+    vec![
+        Route::get("/v1/oncall/overrides", view, overrides::list_oncall_overrides),
+        Route::post("/v1/oncall/overrides", cover, overrides::create_oncall_override),
+        Route::get("/v1/oncall/overrides/{id}", view, overrides::show_oncall_override),
+        Route::update("/v1/oncall/overrides/{id}", cover, overrides::update_oncall_override),
+        Route::delete("/v1/oncall/overrides/{id}", cover, overrides::delete_oncall_override),
+        Route::get("/v1/oncall/absences", view, absences::list_oncall_absences),
+        Route::post("/v1/oncall/absences", cover, absences::create_oncall_absence),
+        Route::get("/v1/oncall/absences/{id}", view, absences::show_oncall_absence),
+        Route::update("/v1/oncall/absences/{id}", cover, absences::update_oncall_absence),
+        Route::delete("/v1/oncall/absences/{id}", cover, absences::delete_oncall_absence),
+        Route::get("/v1/oncall/cover-requests", view, requests::list_cover_requests),
+        Route::post("/v1/oncall/cover-requests", cover, requests::create_cover_request),
+        Route::get("/v1/oncall/cover-requests/{id}", view, requests::show_cover_request),
+        Route::post("/v1/oncall/cover-requests/{id}/accept", cover, requests::answer::accept_cover_request),
+        Route::post("/v1/oncall/cover-requests/{id}/decline", cover, requests::answer::decline_cover_request),
+        Route::post("/v1/oncall/cover-requests/{id}/cancel", cover, requests::answer::cancel_cover_request),
     ]
 }
 

@@ -52,6 +52,8 @@ pub struct Delivery {
     pub organisation: i64,
     /// Database key of the channel.
     pub channel: i64,
+    /// Database key of the contact that it is for; `None` = for whoever reads the channel.
+    pub contact: Option<i64>,
     /// What is told.
     pub message: Message,
     /// What became of it.

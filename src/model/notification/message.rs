@@ -57,7 +57,7 @@ pub struct NoticeFacts {
     pub is_over: bool,
 }
 
-/// An incident, in the default language of the organisation.
+/// An incident, in the language of whoever is told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IncidentFacts {
     /// The id that clients see.
@@ -102,8 +102,10 @@ pub struct ServiceFacts {
 pub struct Sender<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Its default language.
+    /// The language of whoever is told.
     pub language: &'a str,
+    /// Its default language, for what is not written in the other one.
+    pub default_language: &'a str,
 }
 
 impl Message {
@@ -112,7 +114,8 @@ impl Message {
     pub fn of_incident(event: Event, whole: &WholeIncident, sender: Sender<'_>, at: i64) -> Self {
         let incident = &whole.incident;
         let newest = whole.updates.last().map(|entry| &entry.message);
-        let text = newest.map(|message| message.text(sender.language, sender.language).to_owned());
+        let Sender { language, default_language, .. } = sender;
+        let text = newest.map(|message| message.text(language, default_language).to_owned());
         let services = whole.services.iter().take(SERVICES_MAX).map(|affected| ServiceFacts {
             id: affected.id.to_string(),
             name: affected.name.clone(),
@@ -121,7 +124,7 @@ impl Message {
         });
         let facts = IncidentFacts {
             id: incident.id.to_string(),
-            title: incident.title.text(sender.language, sender.language).to_owned(),
+            title: incident.title.text(language, default_language).to_owned(),
             status: incident.status,
             severity: incident.severity,
             started_at: incident.started_at.ms(),

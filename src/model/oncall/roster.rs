@@ -74,6 +74,19 @@ impl Roster<'_> {
         self.duty(TimeRange { from: at, to: at.plus_ms(1) }).shifts.pop()
     }
 
+    /// The times at which nobody is on duty although somebody should be: a time that the hours of every layer leave out is
+    /// left out on purpose.
+    #[must_use]
+    pub fn uncovered(&self, range: TimeRange) -> Vec<TimeRange> {
+        let gaps = self.duty(range).gaps;
+        let hours: Option<Vec<_>> = self.schedule.layers.iter().map(|layer| layer.hours.as_ref()).collect();
+        let Some(hours) = hours else { return gaps };
+        let mut open: Vec<TimeRange> =
+            hours.iter().flat_map(|hours| hours.open(self.schedule.zone, range)).collect();
+        open.sort_unstable();
+        without(&gaps, &without(&[range], &open))
+    }
+
     /// Gives what is free to those whose turn it is, as far as they are there.
     fn place(&self, duty: &mut Duty, turns: Vec<Turn>, source: Source) {
         let present = turns.into_iter().flat_map(|turn| {

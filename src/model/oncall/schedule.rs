@@ -13,6 +13,8 @@ use crate::model::time_range::TimeRange;
 
 /// Characters of the name of a schedule, and of a layer.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Most schedules of an organisation, whatever its plan says.
+pub const SCHEDULES_MAX: u64 = 200;
 /// Most layers of a schedule; it has one at least.
 pub const LAYERS_MAX: usize = 10;
 /// Most contacts of a layer; it has one at least.
@@ -111,6 +113,14 @@ pub struct Absence {
     pub contact: i64,
     /// The time.
     pub range: TimeRange,
+}
+
+impl Schedule {
+    /// Returns true if a layer puts this contact on duty.
+    #[must_use]
+    pub fn names(&self, contact: i64) -> bool {
+        self.layers.iter().flat_map(|layer| &layer.contacts).any(|named| named.key == contact)
+    }
 }
 
 /// The begins of the turns of a layer.

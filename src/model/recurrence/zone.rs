@@ -33,6 +33,9 @@ impl FromStr for Zone {
 }
 
 impl Zone {
+    /// Coordinated Universal Time.
+    pub const UTC: Self = Self(Tz::UTC);
+
     /// The name in the database, such as `Europe/Berlin`.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -10,6 +10,7 @@ use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::id::Id;
 use crate::model::notification::delivery::{Delivery, FailedTry, Try, TryOutcome, next_try};
+use crate::model::notification::line::Line;
 use crate::model::notification::{Channel, ChannelKind, Event};
 use crate::model::secret::Sealer;
 use crate::notify::carrier::{Carried, Carrier};
@@ -38,6 +39,7 @@ pub struct Courier {
 pub(super) struct Done {
     pub(super) delivery: Delivery,
     pub(super) kind: ChannelKind,
+    line: Line,
     began_at: Timestamp,
     took: Duration,
     pub(super) carried: Carried,
@@ -49,12 +51,15 @@ impl Courier {
         &self,
         delivery: Delivery,
         channel: Channel,
-        organisation: Option<Id>,
+        (organisation, recipient): (Option<Id>, Option<String>),
     ) -> LocalBoxFuture<'_, Done> {
         Box::pin(async move {
             let began_at = self.guard.now();
             let began = Instant::now();
             let carried = match self.open(&channel, organisation) {
+                _ if delivery.contact.is_some() && recipient.is_none() => {
+                    Carried::given_up("The contact has been deleted")
+                }
                 _ if !channel.is_enabled => Carried::given_up("The channel is switched off"),
                 None => Carried::given_up("The secrets of the channel cannot be opened with the present key"),
                 Some(settings) => {
@@ -63,11 +68,13 @@ impl Courier {
                         at_seconds: began_at.ms() / 1_000,
                         message: &delivery.message,
                         settings: &settings,
+                        recipient: recipient.as_deref(),
                     };
                     self.carrier.carry(definition(channel.kind), &envelope).await
                 }
             };
-            Done { delivery, kind: channel.kind, began_at, took: began.elapsed(), carried }
+            let line = channel.line(delivery.contact);
+            Done { delivery, kind: channel.kind, line, began_at, took: began.elapsed(), carried }
         })
     }
 
@@ -82,7 +89,7 @@ impl Courier {
     }
 
     pub(super) fn ended(&self, done: &Done, now: Timestamp) -> Ended {
-        let Done { delivery, began_at, took, carried, .. } = done;
+        let Done { delivery, line, began_at, took, carried, .. } = done;
         let number = delivery.tries + 1;
         let attempt = Try {
             number,
@@ -104,6 +111,7 @@ impl Courier {
             delivery: delivery.key,
             channel: delivery.channel,
             subject: delivery.message.subject_id().to_owned(),
+            line: *line,
             is_digest: delivery.message.event == Event::Digest,
             attempt,
             next_at,

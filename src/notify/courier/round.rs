@@ -18,7 +18,7 @@ use crate::notify::courier::parts::{Courier, Done};
 use crate::notify::lane::{Consequence, Lane, Sign};
 use crate::store::notifications::courier::{Ended, bring_forward, due, put_off, store_tries};
 use crate::store::notifications::digests;
-use crate::store::{MainError, notification_channels, organisations};
+use crate::store::{MainError, contacts, notification_channels, organisations};
 
 /// Most messages under way at once, over all channels.
 const UNDER_WAY: usize = 256;
@@ -29,14 +29,14 @@ const GATHER: Duration = Duration::from_millis(10);
 /// The time for which a channel that is switched off is left alone, in milliseconds.
 const SWITCHED_OFF_MS: i64 = 60_000;
 
-/// A subject of a channel: its messages go one after the other.
-type Line = (i64, String);
+/// A subject of a channel: one of its messages is under way at a time.
+type Subject = (i64, String);
 
 /// What is under way.
 pub(super) struct Round<'a> {
     courier: &'a Courier,
     lanes: HashMap<i64, Lane>,
-    lines: HashSet<Line>,
+    lines: HashSet<Subject>,
     running: FuturesUnordered<LocalBoxFuture<'a, Done>>,
 }
 
@@ -45,6 +45,8 @@ struct Ready {
     deliveries: Vec<Delivery>,
     channels: HashMap<i64, Channel>,
     organisations: HashMap<i64, Id>,
+    /// The addresses of the contacts that messages are for.
+    addresses: HashMap<i64, String>,
 }
 
 impl<'a> Round<'a> {
@@ -87,7 +89,8 @@ impl<'a> Round<'a> {
             lane.depart();
             has_sent = true;
             let organisation = ready.organisations.get(&channel.organisation).copied();
-            self.running.push(self.courier.attempt(delivery, channel.clone(), organisation));
+            let recipient = delivery.contact.and_then(|contact| ready.addresses.get(&contact).cloned());
+            self.running.push(self.courier.attempt(delivery, channel.clone(), (organisation, recipient)));
         }
         self.put_off(put_off).await?;
         Ok(has_sent)
@@ -121,7 +124,12 @@ impl<'a> Round<'a> {
         let limit = u64::try_from(room.min(READ) + under_way).unwrap_or(u64::MAX);
         let deliveries = due(reader, now, &busy, limit).await?;
         if deliveries.is_empty() {
-            return Ok(Ready { deliveries, channels: HashMap::new(), organisations: HashMap::new() });
+            return Ok(Ready {
+                deliveries,
+                channels: HashMap::new(),
+                organisations: HashMap::new(),
+                addresses: HashMap::new(),
+            });
         }
         let keys = each_once(deliveries.iter().map(|delivery| delivery.channel));
         let keys: Vec<i64> = keys.into_iter().collect();
@@ -129,7 +137,11 @@ impl<'a> Round<'a> {
         let owners = each_once(channels.iter().map(|channel| channel.organisation));
         let organisations = organisations::ids(reader, &owners).await?;
         let channels = channels.into_iter().map(|channel| (channel.key, channel)).collect();
-        Ok(Ready { deliveries, channels, organisations })
+        let told = each_once(deliveries.iter().filter_map(|delivery| delivery.contact));
+        let told: Vec<i64> = told.into_iter().collect();
+        let contacts = contacts::with_keys(reader, &told).await?;
+        let addresses = contacts.into_iter().map(|contact| (contact.key, contact.email)).collect();
+        Ok(Ready { deliveries, channels, organisations, addresses })
     }
 
     /// Waits until a try ends, `longest` at most, and writes down those that have ended.

@@ -101,11 +101,7 @@ fn is_address(text: &str) -> bool {
 fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
     let settings = envelope.settings;
     let from: Address = settings.text("from").parse().map_err(|_| Unsendable("from"))?;
-    let to: Vec<Address> = settings
-        .value("to")
-        .and_then(|value| value.as_array())
-        .map(|entries| entries.iter().filter_map(|entry| entry.as_str()?.parse().ok()).collect())
-        .unwrap_or_default();
+    let to = recipients(envelope)?;
     let body = mail(envelope, &from, &to).ok_or(Unsendable("from"))?;
     let port = settings.value("port").and_then(serde_json::Value::as_i64).unwrap_or(587);
     let credentials = (!settings.text("username").is_empty()).then(|| Credentials {
@@ -125,6 +121,17 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
         envelope: MailEnvelope::new(Some(from), to).map_err(|_| Unsendable("to"))?,
         body,
     }))
+}
+
+/// The mailbox of the contact that the message is for, or those of the settings.
+fn recipients(envelope: &Envelope<'_>) -> Result<Vec<Address>, Unsendable> {
+    if let Some(own) = envelope.recipient {
+        return Ok(vec![own.parse().map_err(|_| Unsendable("to"))?]);
+    }
+    let entries = envelope.settings.value("to").and_then(|value| value.as_array());
+    let parsed = entries
+        .map(|entries| entries.iter().filter_map(|entry| entry.as_str()?.parse().ok()).collect::<Vec<_>>());
+    Ok(parsed.unwrap_or_default())
 }
 
 fn mail(envelope: &Envelope<'_>, from: &Address, to: &[Address]) -> Option<Vec<u8>> {
@@ -201,21 +208,26 @@ mod tests {
     use crate::notify::kinds::OpenSettings;
     use crate::notify::kinds::fixture::{AT_MS, incident};
 
-    fn outgoing() -> OutgoingMail {
+    fn outgoing(recipient: Option<&str>) -> OutgoingMail {
         let settings = json!({"host": "mail.example.org", "port": 465, "encryption": "tls", "username": "u",
             "password": "secret", "from": "status@example.org", "to": ["a@example.org", "b@example.org"]});
         let settings = OpenSettings::new(settings.as_object().unwrap().clone());
         let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
         let message = incident();
-        let envelope =
-            Envelope { id: &id, at_seconds: AT_MS / 1_000, message: &message, settings: &settings };
+        let envelope = Envelope {
+            id: &id,
+            at_seconds: AT_MS / 1_000,
+            message: &message,
+            settings: &settings,
+            recipient,
+        };
         let Outgoing::Mail(mail) = compose(&envelope).unwrap() else { unreachable!() };
         mail
     }
 
     #[test]
     fn a_mail_has_both_parts_and_the_id_of_its_delivery() {
-        let mail = outgoing();
+        let mail = outgoing(None);
         assert_eq!(
             (mail.host.as_str(), mail.port, mail.encryption),
             ("mail.example.org", 465, Encryption::Tls)
@@ -238,7 +250,15 @@ mod tests {
     }
 
     #[test]
+    fn a_contact_has_its_own_mail() {
+        let mail = outgoing(Some("anna@example.com"));
+        assert_eq!(mail.envelope.to(), ["anna@example.com".parse().unwrap()]);
+        let text = String::from_utf8(mail.body).unwrap();
+        assert!(text.contains("To: anna@example.com\r\n") && !text.contains("a@example.org"), "{text}");
+    }
+
+    #[test]
     fn nothing_of_a_mail_is_shown() {
-        assert!(!format!("{:?}", outgoing()).contains("secret"));
+        assert!(!format!("{:?}", outgoing(None)).contains("secret"));
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn notice(is_over: bool) -> Message {
 
 /// A test of a channel.
 pub(super) fn test() -> Message {
-    Message::test(Sender { name: "Acme", language: "en" }, AT_MS)
+    Message::test(Sender { name: "Acme", language: "en", default_language: "en" }, AT_MS)
 }
 
 fn with(mut message: Message, change: impl FnOnce(&mut IncidentFacts)) -> Message {
@@ -88,7 +88,8 @@ fn with(mut message: Message, change: impl FnOnce(&mut IncidentFacts)) -> Messag
 pub(super) fn request(kind: ChannelKind, settings: &Value, message: &Message) -> OutgoingRequest {
     let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
     let settings = OpenSettings::new(settings.as_object().unwrap().clone());
-    let envelope = Envelope { id: &id, at_seconds: AT_MS / 1_000, message, settings: &settings };
+    let envelope =
+        Envelope { id: &id, at_seconds: AT_MS / 1_000, message, settings: &settings, recipient: None };
     let Outgoing::Request(request) = (definition(kind).compose)(&envelope).unwrap() else {
         unreachable!("a mail")
     };

@@ -20,6 +20,8 @@ pub struct Envelope<'a> {
     pub message: &'a Message,
     /// The settings of the channel, secrets opened.
     pub settings: &'a OpenSettings,
+    /// The mailbox of the contact that it is for, where the channel sends mails; `None` = those of the settings.
+    pub recipient: Option<&'a str>,
 }
 
 /// What carries a message.

@@ -134,7 +134,7 @@ fn context(id: &str, message: &Message) -> Value {
 }
 
 fn samples() -> [Message; 3] {
-    let test = Message::test(Sender { name: "Acme", language: "en" }, 0);
+    let test = Message::test(Sender { name: "Acme", language: "en", default_language: "en" }, 0);
     let incident = IncidentFacts {
         id: "rNSJxMbDTX2uHc08AiCqo".into(),
         title: "Payments fail".into(),

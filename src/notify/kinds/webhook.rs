@@ -75,7 +75,7 @@ fn key_of(secret: &str) -> Option<Vec<u8>> {
 }
 
 fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
-    let Envelope { id, at_seconds, message, settings } = *envelope;
+    let Envelope { id, at_seconds, message, settings, .. } = *envelope;
     let request = OutgoingRequest::json(settings.text("url"), &payload(message));
     let mut signatures = vec![signature(settings.text(SECRET), envelope, &request.body)?];
     if !settings.text(PREVIOUS_SECRET).is_empty() {
@@ -171,11 +171,17 @@ mod tests {
         .into_iter()
         .map(|(name, text)| (name.to_owned(), Value::from(text)))
         .collect();
-        let message = Message::test(Sender { name: "Acme", language: "en" }, 1_700_000_000_000);
+        let message =
+            Message::test(Sender { name: "Acme", language: "en", default_language: "en" }, 1_700_000_000_000);
         let id = "rNSJxMbDTX2uHc08AiCqo".parse().unwrap();
         let settings = OpenSettings::new(settings);
-        let envelope =
-            Envelope { id: &id, at_seconds: 1_700_000_001, message: &message, settings: &settings };
+        let envelope = Envelope {
+            id: &id,
+            at_seconds: 1_700_000_001,
+            message: &message,
+            settings: &settings,
+            recipient: None,
+        };
         let Outgoing::Request(request) = compose(&envelope).unwrap() else { unreachable!("a mail") };
         let header = |name: &str| {
             request.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())

@@ -13,6 +13,7 @@ use watchkeeper_entities::{incident, notification_try};
 use crate::clock::Timestamp;
 use crate::model::notification::Event;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
+use crate::model::notification::line::Line;
 use crate::store::bounded::Bounded;
 use crate::store::notifications::holds::due_from;
 use crate::store::notifications::{from_row, to_try_row};
@@ -86,6 +87,8 @@ pub struct Ended {
     pub channel: i64,
     /// The id of what it is about.
     pub subject: String,
+    /// The line that it stood in.
+    pub line: Line,
     /// True if it is a digest: everything that was written after it waits for it.
     pub is_digest: bool,
     /// The try.
@@ -118,7 +121,8 @@ pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[Ended]) -> 
 fn alike(ended: &[Ended]) -> Vec<Vec<&Ended>> {
     let mut groups: BTreeMap<_, Vec<&Ended>> = BTreeMap::new();
     for ended in ended {
-        let meaning = (ended.status().as_str(), ended.attempt.number, ended.due_at(), ended.at);
+        let is_whole = ended.line == Line::Whole;
+        let meaning = (ended.status().as_str(), ended.attempt.number, ended.due_at(), ended.at, is_whole);
         groups.entry(meaning).or_default().push(ended);
     }
     groups.into_values().collect()
@@ -162,10 +166,12 @@ async fn release_after(connection: &impl ConnectionTrait, alike: &[&Ended]) -> R
     let Some(now) = over().next().map(|ended| ended.at) else { return Ok(()) };
     let channels = Column::ChannelId.is_in(over().map(|ended| ended.channel));
     let subjects = Column::Subject.is_in(over().map(|ended| ended.subject.as_str()));
-    release(connection, now, |stranded| stranded.filter(channels.and(subjects))).await?;
+    let lines = if alike.iter().all(|ended| ended.line == Line::Whole) { Lines::Whole } else { Lines::Own };
+    release(connection, (now, lines), |stranded| stranded.filter(channels.and(subjects))).await?;
     let digests: Vec<i64> = over().filter(|ended| ended.is_digest).map(|ended| ended.channel).collect();
     if !digests.is_empty() {
-        release(connection, now, |stranded| stranded.filter(Column::ChannelId.is_in(digests))).await?;
+        let of_channels = Column::ChannelId.is_in(digests);
+        release(connection, (now, lines), |stranded| stranded.filter(of_channels)).await?;
     }
     Ok(())
 }
@@ -175,16 +181,33 @@ async fn release_after(connection: &impl ConnectionTrait, alike: &[&Ended]) -> R
 /// # Errors
 /// When the database fails.
 pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
-    release(connection, now, |stranded| stranded).await
+    release(connection, (now, Lines::Whole), |stranded| stranded).await
+}
+
+/// Which messages wait for each other, of those of a channel about one subject.
+#[derive(Clone, Copy)]
+enum Lines {
+    /// All of them.
+    Whole,
+    /// Those for the same contact, or for nobody in particular.
+    Own,
 }
 
 /// Makes those messages due that wait for no other, as far as they are `chosen`.
 async fn release(
     connection: &impl ConnectionTrait,
-    now: Timestamp,
+    (now, lines): (Timestamp, Lines),
     chosen: impl FnOnce(UpdateMany<Entity>) -> UpdateMany<Entity>,
 ) -> Result<u64, MainError> {
     let earlier = Alias::new("earlier");
+    let contact = || Expr::col((earlier.clone(), Column::ContactId));
+    let same_contact = contact()
+        .equals((Entity, Column::ContactId))
+        .or(contact().is_null().and(Expr::col((Entity, Column::ContactId)).is_null()));
+    let in_line = match lines {
+        Lines::Whole => Expr::value(true),
+        Lines::Own => same_contact,
+    };
     let in_front =
         Query::select()
             .expr(Expr::value(1))
@@ -195,8 +218,9 @@ async fn release(
                     .equals((Entity, Column::Subject))
                     .or(Expr::col((earlier.clone(), Column::Event)).eq(Event::Digest.as_str())),
             )
+            .and_where(in_line)
             .and_where(Expr::col((earlier.clone(), Column::EndedAt)).is_null())
-            .and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id))))
+            .and_where(Expr::col((earlier.clone(), Column::Id)).lt(Expr::col((Entity, Column::Id))))
             .to_owned();
     let stranded = Entity::update_many()
         .col_expr(Column::DueAt, due_from(now))

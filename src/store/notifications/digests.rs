@@ -71,7 +71,9 @@ async fn held(
     busy: &[String],
     now: Timestamp,
 ) -> Result<Vec<Delivery>, MainError> {
-    let waiting = || Entity::find().filter(Column::ChannelId.eq(channel)).filter(Column::EndedAt.is_null());
+    let unended = || Entity::find().filter(Column::ChannelId.eq(channel)).filter(Column::EndedAt.is_null());
+    // What a contact is told by itself is never gathered.
+    let waiting = || unended().filter(Column::ContactId.is_null());
     let free: Vec<String> = waiting()
         .select_only()
         .column(Column::Subject)

@@ -9,9 +9,11 @@ use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::notification::digest::{HeldBy, Hold, WINDOW_MS};
+use crate::model::notification::line::Line;
 use crate::model::notification::message::Message;
 use crate::model::notification::{Channel, Event};
 use crate::store::MainError;
+use crate::store::notifications::lines::in_line;
 
 /// What holds a message for a channel that is told now; `None` when it may leave.
 ///
@@ -77,19 +79,20 @@ async fn digest_due(
     Ok(first.flatten().map(Timestamp::from_ms))
 }
 
-/// Lets go what waits in a channel: all of it, or what is about one subject.
+/// Lets go what waits in a line of a channel: all of it, or what is about one subject.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn let_go(
     connection: &impl ConnectionTrait,
-    channel: i64,
+    (channel, line): (i64, Line),
     subject: Option<&str>,
     now: Timestamp,
 ) -> Result<(), MainError> {
     let held = || {
         let held = Entity::update_many()
             .filter(Column::ChannelId.eq(channel))
+            .filter(in_line(line))
             .filter(Column::HeldUntil.is_not_null())
             .filter(Column::EndedAt.is_null());
         subject.into_iter().fold(held, |held, subject| held.filter(Column::Subject.eq(subject)))

@@ -11,6 +11,8 @@ use watchkeeper_entities::service_tag;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::access::Organisation;
+use crate::model::contact::Contact;
 use crate::model::incident::WholeIncident;
 use crate::model::notice::{Notice, Trouble};
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, GIVEN_UP_AFTER_MS};
@@ -18,6 +20,8 @@ use crate::model::notification::message::{Message, Sender};
 use crate::model::notification::routing::{Concerned, Occasion, event_of};
 use crate::model::notification::{Channel, Event};
 use crate::model::service::ServiceKey;
+use crate::store::notifications::lines::in_line;
+use crate::store::notifications::people::{self, Planned, Reached};
 use crate::store::notifications::{holds, to_row};
 use crate::store::{MainError, notification_channels, organisations};
 
@@ -47,35 +51,73 @@ pub(in crate::store) async fn tell_of_incident(
     let told = told_of(connection, &keys, incident.id).await?;
     let concerned = concerned(connection, after).await?;
     let occasion = Occasion { event, severity: incident.severity, concerned };
-    let sender = Sender { name: &organisation.name, language: &organisation.default_locale };
-    for channel in channels {
+    let mut told_now = HashSet::new();
+    for channel in &channels {
         let Some(event) = channel.routing.told(&occasion, told.contains(&channel.key)) else { continue };
-        let message = Message::of_incident(event, after, sender, at.ms());
-        insert(connection, &channel, message, at).await?;
+        let message = Message::of_incident(event, after, sender(&organisation, None), at.ms());
+        let hold = holds::hold(connection, channel, &message, at).await?;
+        insert(connection, &Planned { hold, ..Planned::for_channel(channel) }, message, at).await?;
+        told_now.insert(channel.key);
+    }
+    if event == Event::IncidentResolved {
+        tell_of_end(connection, (after, &organisation), (&channels, &told_now), at).await?;
     }
     Ok(())
 }
 
-/// Writes the messages of a step of an escalation to those of these channels that are switched on. Returns how many.
+/// Writes the end of an incident for the contacts that a step told of it, by those of these channels that have not been told
+/// it just now.
+async fn tell_of_end(
+    connection: &impl ConnectionTrait,
+    (whole, organisation): (&WholeIncident, &Organisation),
+    (channels, told_now): (&[Channel], &HashSet<i64>),
+    at: Timestamp,
+) -> Result<(), MainError> {
+    let waiting = people::waiting_for_end(connection, whole, at).await?;
+    let planned = waiting.iter().filter_map(|(contact, key, hold)| {
+        let channel = channels.iter().find(|channel| channel.key == *key)?;
+        let knows = !channel.has_mailboxes() && told_now.contains(key);
+        (!knows).then_some(Planned { channel, contact: Some(contact), hold: *hold })
+    });
+    for planned in people::each_once(planned) {
+        let sender = sender(organisation, planned.contact);
+        let message = Message::of_incident(Event::IncidentResolved, whole, sender, at.ms());
+        insert(connection, &planned, message, at).await?;
+    }
+    Ok(())
+}
+
+/// Writes the messages of a step of an escalation to those of these channels that are switched on, and to people by their own
+/// channels. Returns how many leave now: those that wait for the end of quiet hours reach nobody yet.
 ///
 /// # Errors
 /// When the database fails.
 pub(in crate::store) async fn tell_of_escalation(
     connection: &impl ConnectionTrait,
     whole: &WholeIncident,
-    channels: &[i64],
+    (channels, people): (&[i64], &[Reached]),
     at: Timestamp,
 ) -> Result<usize, MainError> {
     let owner = whole.incident.organisation;
     let Some(organisation) = organisations::get(connection, owner).await? else { return Ok(0) };
-    let sender = Sender { name: &organisation.name, language: &organisation.default_locale };
-    let mut channels = notification_channels::with_keys(connection, channels).await?;
-    channels.retain(|channel| channel.is_enabled && channel.organisation == owner);
-    for channel in &channels {
+    let enabled = notification_channels::enabled(connection, owner).await?;
+    let named = enabled.iter().filter(|channel| channels.contains(&channel.key)).map(Planned::for_channel);
+    let severity = whole.incident.severity;
+    let own = people.iter().flat_map(|reached| reached.planned(&enabled, (severity, at)));
+    let planned = people::each_once(named.chain(own));
+    for planned in &planned {
+        let sender = sender(&organisation, planned.contact);
         let message = Message::of_incident(Event::IncidentEscalated, whole, sender, at.ms());
-        insert(connection, channel, message, at).await?;
+        insert(connection, planned, message, at).await?;
     }
-    Ok(channels.len())
+    Ok(planned.iter().filter(|planned| planned.hold.is_none()).count())
+}
+
+/// The organisation, speaking to a contact, or to whoever reads a channel.
+fn sender<'a>(organisation: &'a Organisation, contact: Option<&'a Contact>) -> Sender<'a> {
+    let Organisation { name, default_locale, .. } = organisation;
+    let language = contact.map_or(default_locale, |contact| &contact.language);
+    Sender { name, language, default_language: default_locale }
 }
 
 /// Writes the messages about a notice that begins, becomes worse or ends.
@@ -105,7 +147,8 @@ pub(in crate::store) async fn tell_of_notice(
         let is_news = was_told || notice.ended_at.is_none();
         if is_news && channel.routing.is_told(&occasion, was_told) {
             let message = Message::of_notice(notice, organisation.name.clone(), at.ms());
-            insert(connection, &channel, message, at).await?;
+            let hold = holds::hold(connection, &channel, &message, at).await?;
+            insert(connection, &Planned { hold, ..Planned::for_channel(&channel) }, message, at).await?;
         }
     }
     Ok(())
@@ -129,6 +172,7 @@ pub(super) fn new(channel: i64, organisation: i64, message: Message, now: Timest
         id: Id::random(),
         organisation,
         channel,
+        contact: None,
         message,
         status: DeliveryStatus::Waiting,
         tries: 0,
@@ -141,23 +185,26 @@ pub(super) fn new(channel: i64, organisation: i64, message: Message, now: Timest
     }
 }
 
-/// Stores a message that a channel is told now. It is not due while something holds it, or an earlier one waits: about the same
+/// Stores a message. It is not due while something holds it, or an earlier one waits: about the same
 /// subject, or a digest.
 async fn insert(
     connection: &impl ConnectionTrait,
-    channel: &Channel,
+    planned: &Planned<'_>,
     message: Message,
     now: Timestamp,
 ) -> Result<(), MainError> {
-    let hold = holds::hold(connection, channel, &message, now).await?;
+    let Planned { channel, contact, hold } = *planned;
+    let contact = contact.map(|contact| contact.key);
+    let line = channel.line(contact);
     if hold.is_none() {
-        holds::let_go(connection, channel.key, Some(message.subject_id()), now).await?;
+        holds::let_go(connection, (channel.key, line), Some(message.subject_id()), now).await?;
     }
     let begin = hold.map_or(now, |hold| hold.until);
     let delivery = Delivery {
         due_at: Some(begin),
         expires_at: begin.plus_ms(GIVEN_UP_AFTER_MS),
         hold,
+        contact,
         ..new(channel.key, channel.organisation, message, now)
     };
     let same = Column::Subject.eq(delivery.message.subject_id());
@@ -166,6 +213,7 @@ async fn insert(
         .select_only()
         .column(Column::Id)
         .filter(Column::ChannelId.eq(delivery.channel))
+        .filter(in_line(line))
         .filter(Column::EndedAt.is_null())
         .filter(in_front)
         .limit(1)
@@ -178,7 +226,7 @@ async fn insert(
     Ok(())
 }
 
-/// Those of these channels that have been told of a subject.
+/// Those of these channels that have been told of a subject, not only a contact by them.
 async fn told_of(
     connection: &impl ConnectionTrait,
     channels: &[i64],
@@ -190,6 +238,7 @@ async fn told_of(
         .distinct()
         .filter(Column::ChannelId.is_in(channels.iter().copied()))
         .filter(Column::Subject.eq(subject.as_str()))
+        .filter(Column::ContactId.is_null())
         .into_tuple()
         .all(connection)
         .await?;

@@ -31,6 +31,8 @@ resolved = Alles funktioniert wieder.
 acknowledged = Bestätigt von { $by }.
 acknowledged-with-note = Bestätigt von { $by }: { $note }
 
+on-duty = Bereitschaft: { $subject }
+
 certificate-expiring = Das Zertifikat von { $service } läuft bald ab
 certificate-ended = Das Zertifikat von { $service } ist abgelaufen
 certificate-expiring-text = { $note }
@@ -57,3 +59,17 @@ monitor-clock = { $subject } traut seiner Uhr nicht
 monitor-clock-text = Die Uhr ist gesprungen oder ging beim Start falsch. Bis ihr wieder zu trauen ist, wird nichts wegen seines Alters gelöscht oder aufgegeben.
 monitor-well = Vorbei: { $subject }
 monitor-well-text = Es ist wieder, wie es sein soll.
+
+budget-burns-fast = Das Fehlerbudget von { $subject } schwindet schnell
+budget-burns = Das Fehlerbudget von { $subject } wird nicht reichen
+budget-burns-text = { $hours ->
+    [one] In der letzten Stunde wurde es { $note }-mal so schnell verbraucht, wie es sein darf.
+   *[other] In den letzten { $hours } Stunden wurde es { $note }-mal so schnell verbraucht, wie es sein darf.
+}
+budget-lasts = Vorbei: { $subject }
+budget-lasts-text = Es wird nicht mehr zu schnell verbraucht.
+
+oncall-gap = Niemand hat Bereitschaft für { $subject }
+oncall-gap-text = { $note }
+oncall-covered = { $subject } hat wieder jemanden in Bereitschaft
+oncall-covered-text = In den nächsten sieben Tagen fehlt niemand.

@@ -31,6 +31,8 @@ resolved = Everything works again.
 acknowledged = Acknowledged by { $by }.
 acknowledged-with-note = Acknowledged by { $by }: { $note }
 
+on-duty = On call: { $subject }
+
 certificate-expiring = The certificate of { $service } ends soon
 certificate-ended = The certificate of { $service } has ended
 certificate-expiring-text = { $note }
@@ -57,3 +59,17 @@ monitor-clock = { $subject } does not trust its clock
 monitor-clock-text = The wall clock has jumped, or began with a wrong time. Until it is trusted again nothing is deleted or given up by its age.
 monitor-well = Over: { $subject }
 monitor-well-text = It is as it should be again.
+
+budget-burns-fast = The error budget of { $subject } burns fast
+budget-burns = The error budget of { $subject } will not last
+budget-burns-text = { $hours ->
+    [one] In the last hour it was used up { $note } times as fast as it may be.
+   *[other] In the last { $hours } hours it was used up { $note } times as fast as it may be.
+}
+budget-lasts = Over: { $subject }
+budget-lasts-text = It is not used up too fast any more.
+
+oncall-gap = Nobody is on duty for { $subject }
+oncall-gap-text = { $note }
+oncall-covered = { $subject } has somebody on duty again
+oncall-covered-text = There is no gap in the next seven days.

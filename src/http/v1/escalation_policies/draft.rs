@@ -14,13 +14,13 @@ use crate::http::v1::escalation_policies::known::KnownRows;
 use crate::http::v1::routed_services::{APPLIES_TO, Known, read_links};
 use crate::id::Id;
 use crate::model::escalation::{
-    AFTER_SECONDS, Assignment, CHANNELS_MAX, EscalationPolicy, INCIDENT_POLICIES_MAX, NAME_LENGTH,
-    POLICIES_MAX, REPEAT_SECONDS, STEPS_MAX, Selection, Step,
+    AFTER_SECONDS, Assignment, CHANNELS_MAX, CONTACTS_MAX, EscalationPolicy, INCIDENT_POLICIES_MAX,
+    NAME_LENGTH, POLICIES_MAX, REPEAT_SECONDS, SCHEDULES_MAX, STEPS_MAX, Selection, Step,
 };
 use crate::model::incident::Severity;
 use crate::model::notification::routing::RoutedServices;
 
-const STEP_MEMBERS: [&str; 2] = ["after_seconds", "channel_ids"];
+const STEP_MEMBERS: [&str; 4] = ["after_seconds", "channel_ids", "contact_ids", "schedule_ids"];
 
 /// The context in which a policy is written.
 pub(super) struct Draft<'a> {
@@ -137,14 +137,28 @@ impl Draft<'_> {
         let members = field.object()?;
         members.refuse_unknown(&STEP_MEMBERS);
         let after = members.required("after_seconds").and_then(|field| read_seconds(&field, &AFTER_SECONDS));
-        let known = Known { kind: "notification channel", keys: &self.known.channels };
-        let given = members.required("channel_ids");
-        if given.is_some_and(|field| field.value().as_array().is_some_and(Vec::is_empty)) {
-            members.refuse("channel_ids", FieldRule::MinItems(1));
+        let read = |name, most, kind, keys| match members.has(name) {
+            true => read_links(&members, name, most, &Known { kind, keys }),
+            false => Some(Vec::new()),
+        };
+        let channels = read("channel_ids", CHANNELS_MAX, "notification channel", &self.known.channels);
+        let contacts = read("contact_ids", CONTACTS_MAX, "contact", &self.known.contacts);
+        let schedules = read("schedule_ids", SCHEDULES_MAX, "on-call schedule", &self.known.schedules);
+        let step =
+            Step { after_seconds: after?, channels: channels?, contacts: contacts?, schedules: schedules? };
+        if [&step.channels, &step.contacts, &step.schedules].iter().all(|named| named.is_empty()) {
+            // What was named and is not there has been refused.
+            let is_silent = ["channel_ids", "contact_ids", "schedule_ids"].iter().all(|name| {
+                members
+                    .skippable(name)
+                    .is_none_or(|field| field.value().as_array().is_some_and(Vec::is_empty))
+            });
+            if is_silent {
+                members.refuse("channel_ids", FieldRule::StepNobody);
+            }
             return None;
         }
-        let channels = read_links(&members, "channel_ids", CHANNELS_MAX, &known);
-        Some(Step { after_seconds: after?, channels: channels? })
+        Some(step)
     }
 }
 

@@ -9,7 +9,8 @@ use crate::http::gate::write::Write;
 use crate::http::kit::error::ApiError;
 use crate::http::v1::routed_services::Named;
 use crate::id::Id;
-use crate::store::{incident_policies, notification_channels};
+use crate::store::oncall::schedules;
+use crate::store::{contacts, incident_policies, notification_channels};
 
 /// Rows that a policy may name.
 pub(super) struct KnownRows {
@@ -19,6 +20,10 @@ pub(super) struct KnownRows {
     pub(super) incident_policies: HashMap<Id, i64>,
     /// Every channel.
     pub(super) channels: HashMap<Id, i64>,
+    /// Every contact.
+    pub(super) contacts: HashMap<Id, i64>,
+    /// Every on-call schedule.
+    pub(super) schedules: HashMap<Id, i64>,
 }
 
 impl KnownRows {
@@ -30,10 +35,14 @@ impl KnownRows {
     ) -> Result<Self, ApiError> {
         let organisation = caller.organisation.key;
         let policies = incident_policies::list(&**write, organisation).await?;
+        let contacts = contacts::by_id(&**write, organisation).await?;
+        let schedules = schedules::by_key(&**write, organisation).await?;
         Ok(Self {
             services: Named::find(body, write, caller).await?,
             incident_policies: policies.into_iter().map(|policy| (policy.id, policy.key)).collect(),
             channels: notification_channels::keys(&**write, organisation).await?,
+            contacts: contacts.into_values().map(|contact| (contact.id, contact.key)).collect(),
+            schedules: schedules.into_values().map(|schedule| (schedule.id, schedule.key)).collect(),
         })
     }
 }

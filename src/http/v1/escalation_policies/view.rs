@@ -10,8 +10,8 @@ use crate::http::openapi::shape::{Shape, id, integer, list_of, object, one_of, t
 use crate::http::v1::routed_services::APPLIES_TO;
 use crate::id::Id;
 use crate::model::escalation::{
-    AFTER_SECONDS, CHANNELS_MAX, EscalationPolicy, INCIDENT_POLICIES_MAX, NAME_LENGTH, REPEAT_SECONDS,
-    STEPS_MAX, Step,
+    AFTER_SECONDS, CHANNELS_MAX, CONTACTS_MAX, EscalationPolicy, INCIDENT_POLICIES_MAX, NAME_LENGTH,
+    REPEAT_SECONDS, SCHEDULES_MAX, STEPS_MAX, Step,
 };
 use crate::model::incident::Severity;
 use crate::model::notification::routing::{Routed, SERVICES_MAX, TAGS_MAX};
@@ -49,6 +49,8 @@ pub(super) struct EscalationPolicyView<'a> {
 struct StepView {
     after_seconds: u32,
     channel_ids: Vec<Id>,
+    contact_ids: Vec<Id>,
+    schedule_ids: Vec<Id>,
 }
 
 impl<'a> EscalationPolicyView<'a> {
@@ -56,8 +58,12 @@ impl<'a> EscalationPolicyView<'a> {
     pub(super) fn of(policy: &'a EscalationPolicy) -> Self {
         let ids = |named: &[Routed]| named.iter().map(|named| named.id).collect::<Vec<Id>>();
         let chosen = policy.assignment.selection.as_ref();
-        let step =
-            |step: &Step| StepView { after_seconds: step.after_seconds, channel_ids: ids(&step.channels) };
+        let step = |step: &Step| StepView {
+            after_seconds: step.after_seconds,
+            channel_ids: ids(&step.channels),
+            contact_ids: ids(&step.contacts),
+            schedule_ids: ids(&step.schedules),
+        };
         Self {
             id: policy.id,
             position: policy.position,
@@ -112,10 +118,19 @@ pub(super) fn service_ids() -> Shape {
 
 pub(super) fn steps() -> Shape {
     let after = "Seconds since the step before it; of the first one: since the incident was opened.";
-    let channels = list_of(id()).items(1, CHANNELS_MAX).says("The notification channels that are told.");
-    let step =
-        object().has("after_seconds", seconds(&AFTER_SECONDS).says(after)).has("channel_ids", channels);
-    list_of(step).items(1, STEPS_MAX).says("Who is told, and when, in this order.")
+    let channels = list_of(id()).items(0, CHANNELS_MAX).says("The notification channels that are told.");
+    let contacts = "The contacts that are told by their own channels, outside of their quiet hours.";
+    let contacts = list_of(id()).items(0, CONTACTS_MAX).says(contacts);
+    let schedules = "The on-call schedules of which whoever is on duty is told, at any hour.";
+    let schedules = list_of(id()).items(0, SCHEDULES_MAX).says(schedules);
+    let step = object()
+        .has("after_seconds", seconds(&AFTER_SECONDS).says(after))
+        .may_have("channel_ids", channels)
+        .may_have("contact_ids", contacts)
+        .may_have("schedule_ids", schedules);
+    let words =
+        "Who is told, and when, in this order; each step names one channel, contact or schedule at least.";
+    list_of(step).items(1, STEPS_MAX).says(words)
 }
 
 pub(super) fn repeat_after() -> Shape {

@@ -86,6 +86,10 @@ struct LimitsView {
     sla_targets: QuotaView,
     #[schema(inline)]
     escalation_policies: QuotaView,
+    #[schema(inline)]
+    contacts: QuotaView,
+    #[schema(inline)]
+    oncall_schedules: QuotaView,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -144,6 +148,8 @@ impl<'a> MeView<'a> {
                 }),
                 sla_targets: counted(limits.sla_targets, |usage| usage.sla_targets),
                 escalation_policies: counted(limits.escalation_policies, |usage| usage.escalation_policies),
+                contacts: counted(limits.contacts, |usage| usage.contacts),
+                oncall_schedules: counted(limits.oncall_schedules, |usage| usage.oncall_schedules),
             },
             expires_at: token.expires_at,
         }

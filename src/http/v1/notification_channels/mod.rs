@@ -26,9 +26,10 @@ use crate::http::v1::notification_channels::view::NotificationChannelView;
 use crate::http::v1::routed_services::Named;
 use crate::http::v1::state::AppState;
 use crate::model::notification::Channel;
+use crate::model::notification::line::Line;
 use crate::store::notifications::courier::bring_forward;
 use crate::store::notifications::holds::let_go;
-use crate::store::{escalation_policies, notification_channels, organisations};
+use crate::store::{contacts, escalation_policies, notification_channels, organisations};
 
 pub(super) async fn list_notification_channels(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
@@ -78,7 +79,7 @@ pub(super) async fn update_notification_channel(call: Call<AppState>) -> Result<
     if (&changed.routing.quiet, changed.routing.digest_above)
         != (&stored.routing.quiet, stored.routing.digest_above)
     {
-        let_go(&*write, changed.key, None, draft.now).await?;
+        let_go(&*write, (changed.key, Line::Own(None)), None, draft.now).await?;
     }
     // What waits for a later try may arrive by the changed settings.
     bring_forward(&*write, changed.key, draft.now).await?;
@@ -95,6 +96,11 @@ pub(super) async fn delete_notification_channel(call: Call<AppState>) -> Result<
     let users = escalation_policies::names_of_channel(&*write, owner, channel.key).await?;
     if !users.is_empty() {
         let rule = FieldRule::ChannelInUse(users.join(", "));
+        return Err(ApiError::Fields(FieldErrors::of("notification_channel", rule)));
+    }
+    let contacts = contacts::names_of_channel(&*write, owner, channel.key).await?;
+    if !contacts.is_empty() {
+        let rule = FieldRule::ChannelOfContacts(contacts.join(", "));
         return Err(ApiError::Fields(FieldErrors::of("notification_channel", rule)));
     }
     notification_channels::delete(&*write, channel.key).await?;

@@ -59,10 +59,16 @@ pub(in crate::http::v1) async fn test_notification_channel(
         .open_all(definition, &channel)
         .map_err(|broken| ApiError::Internal(anyhow::Error::new(broken)))?;
     let now = state.now();
-    let sender = Sender { name: &organisation.name, language: &organisation.default_locale };
+    let language = &organisation.default_locale;
+    let sender = Sender { name: &organisation.name, language, default_language: language };
     let message = Message::test(sender, now.ms());
-    let envelope =
-        Envelope { id: &Id::random(), at_seconds: now.ms() / 1_000, message: &message, settings: &settings };
+    let envelope = Envelope {
+        id: &Id::random(),
+        at_seconds: now.ms() / 1_000,
+        message: &message,
+        settings: &settings,
+        recipient: None,
+    };
     let began = Instant::now();
     let carried = state.carrier.carry(definition, &envelope).await;
     let came_back = ChannelTestView {

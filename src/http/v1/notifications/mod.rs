@@ -19,13 +19,15 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::notifications::cursor::Walk;
-use crate::http::v1::notifications::view::{CursorLinksView, CursorMetaView, NotificationView, PageView};
+use crate::http::v1::notifications::view::{
+    CursorLinksView, CursorMetaView, Ends, NotificationView, PageView,
+};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::notification::Event;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus};
-use crate::store::notification_channels;
 use crate::store::notifications::list::{self, Chosen, Wanted};
+use crate::store::{contacts, notification_channels};
 
 pub(super) async fn list_notifications(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
@@ -98,17 +100,19 @@ pub(super) async fn redeliver_notifications(call: Call<AppState>) -> Result<Comm
     write.commit(Reply::data(json!({"redelivered": redelivered}))).await
 }
 
-/// These messages with their tries and channels.
+/// These messages with their tries, channels and contacts.
 async fn shown(state: &AppState, rows: Vec<Delivery>) -> Result<Vec<NotificationView>, ApiError> {
     let main = state.databases.main.reader();
     let mut keys: Vec<i64> = rows.iter().map(|row| row.channel).collect();
     keys.sort_unstable();
     keys.dedup();
     let channels = notification_channels::with_keys(main, &keys).await?;
+    let contacts = contacts::by_key(main, rows.iter().filter_map(|row| row.contact)).await?;
     let mut tries = list::tries(main, &rows).await?;
     let view = |row: &Delivery| {
         let channel = channels.iter().find(|channel| channel.key == row.channel)?;
-        Some(NotificationView::of(row, channel, &tries.remove(&row.key).unwrap_or_default()))
+        let ends = Ends { channel, contact: row.contact.and_then(|key| contacts.get(&key)) };
+        Some(NotificationView::of(row, ends, &tries.remove(&row.key).unwrap_or_default()))
     };
     Ok(rows.iter().filter_map(view).collect())
 }

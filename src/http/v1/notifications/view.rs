@@ -4,8 +4,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, integer, one_of, timestamp, timestamp_or_null};
+use crate::http::openapi::shape::{Shape, id, integer, object, one_of, string, timestamp, timestamp_or_null};
 use crate::id::Id;
+use crate::model::contact::NamedContact;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
 use crate::model::notification::digest::HeldBy;
 use crate::model::notification::{Channel, ChannelKind, Event};
@@ -45,6 +46,8 @@ pub(super) struct NotificationView {
     status: &'static str,
     #[schema(inline)]
     channel: ChannelView,
+    #[schema(schema_with = contact, required)]
+    contact: Option<ContactView>,
     #[schema(schema_with = incident_id, required)]
     incident_id: Option<String>,
     /// One line that says what happened.
@@ -72,6 +75,20 @@ struct ChannelView {
     name: String,
 }
 
+/// The contact that a message is for.
+#[derive(Serialize)]
+struct ContactView {
+    id: Id,
+    name: String,
+}
+
+/// Channel and contact of a message.
+#[derive(Clone, Copy)]
+pub(super) struct Ends<'a> {
+    pub(super) channel: &'a Channel,
+    pub(super) contact: Option<&'a NamedContact>,
+}
+
 /// One try.
 #[derive(Serialize, ToSchema)]
 #[schema(as = NotificationTry)]
@@ -92,12 +109,14 @@ pub(super) struct TryView {
 
 impl NotificationView {
     /// The view of a message.
-    pub(super) fn of(delivery: &Delivery, channel: &Channel, tries: &[Try]) -> Self {
+    pub(super) fn of(delivery: &Delivery, Ends { channel, contact }: Ends<'_>, tries: &[Try]) -> Self {
+        let contact = contact.map(|contact| ContactView { id: contact.id, name: contact.name.clone() });
         Self {
             id: delivery.id,
             event: delivery.message.event.as_str(),
             status: delivery.status.as_str(),
             channel: ChannelView { id: channel.id, kind: channel.kind.as_str(), name: channel.name.clone() },
+            contact,
             incident_id: delivery.message.incident().map(|facts| facts.id.clone()),
             headline: delivery.message.headline(),
             tries: tries.iter().map(TryView::of).collect(),
@@ -138,6 +157,11 @@ fn status() -> Shape {
 
 fn kind() -> Shape {
     one_of(ChannelKind::WORDS)
+}
+
+fn contact() -> Shape {
+    let words = "The contact that it is for; null: it is for whoever reads the channel.";
+    object().has("id", id()).has("name", string()).nullable().says(words)
 }
 
 fn incident_id() -> Shape {

@@ -7,7 +7,7 @@ pub(super) mod acts;
 mod departure;
 mod depending;
 mod draft;
-pub(in crate::http) mod heartbeat;
+mod heartbeat;
 mod kept;
 pub(in crate::http) mod openapi;
 mod reach;

@@ -6,7 +6,6 @@
 mod draft;
 mod format;
 pub(in crate::http) mod openapi;
-mod outcome;
 mod print;
 pub(super) mod report;
 mod report_view;

@@ -4,9 +4,9 @@ use askama::Template;
 
 use crate::clock::Timestamp;
 use crate::http::kit::error::ApiError;
-use crate::http::v1::sla_targets::outcome::{Report, ServiceReport};
 use crate::http::v1::sla_targets::report_view::{BurnView, FiguresView, left_outs, outages};
 use crate::model::recurrence::zone::Zone;
+use crate::sla_reports::{Report, ServiceReport};
 use crate::stats::sla::account::Judged;
 
 /// The page may show its own style, and do nothing else.

@@ -1,7 +1,7 @@
 //! A report as a table for spreadsheets (RFC 4180): one row for all services, one for each, one for each stretch.
 
-use crate::http::v1::sla_targets::outcome::{Report, ServiceReport};
 use crate::http::v1::sla_targets::report_view::{FiguresView, left_outs, outages, seconds};
+use crate::sla_reports::{Report, ServiceReport};
 
 const HEAD: &str = "kind,service_id,service,from,to,seconds,reason,availability,is_met,up_seconds,\
     unmeasured_seconds,left_out_seconds,budget_total_seconds,budget_used_seconds,budget_left_seconds,burn_rate";

@@ -140,6 +140,35 @@ fn what_stands_above_takes_the_duty() {
     assert_eq!(duty.gaps, [range("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z")]);
 }
 
+/// The hours of two layers, in which the same contact takes turns, an absence, and the times that are not covered as they should
+/// be.
+#[rstest]
+#[case::always(None, None, Some(("2026-11-24T06:00:00Z", "2026-11-24T07:00:00Z")), &["24T06:00-24T07:00"])]
+#[case::nights_are_left_out(Some("mon,tue 08:00-18:00"), Some("tue 18:00-20:00"), None, &[])]
+#[case::away_by_day(Some("mon,tue 08:00-18:00"), Some("tue 18:00-20:00"), Some(("2026-11-24T00:00:00Z", "2026-11-24T12:00:00Z")),
+    &["24T08:00-24T12:00"])]
+#[case::away_by_night(Some("mon,tue 08:00-18:00"), None, Some(("2026-11-23T20:00:00Z", "2026-11-23T22:00:00Z")),
+    &["23T20:00-23T22:00"])]
+fn what_hours_leave_out_is_no_gap(
+    #[case] hours_below: Option<&str>,
+    #[case] hours_above: Option<&str>,
+    #[case] away: Option<(&str, &str)>,
+    #[case] expected: &[&str],
+) {
+    let start = at("2026-11-23T00:00:00Z");
+    let daily = Rotation::Daily { days: 1, at: "00:00".parse().unwrap() };
+    let of = |text: Option<&str>| Layer { hours: text.map(hours), ..layer(1, start, daily) };
+    let schedule = schedule("UTC", vec![of(hours_below), of(hours_above)]);
+    let absences: Vec<Absence> =
+        away.iter().map(|(from, to)| Absence { contact: 1, range: range(from, to) }).collect();
+    let roster = Roster { schedule: &schedule, overrides: &[], absences: &absences };
+    let found = roster.uncovered(range("2026-11-23T00:00:00Z", "2026-11-25T00:00:00Z"));
+    let shown = |at: Timestamp| at.to_string()[8..16].to_owned();
+    let found: Vec<String> =
+        found.iter().map(|gap| format!("{}-{}", shown(gap.from), shown(gap.to))).collect();
+    assert_eq!(found, expected);
+}
+
 fn rotation() -> impl Strategy<Value = Rotation> {
     let time = (0..24_u32, prop::sample::select(vec![0_u32, 15, 30, 45]))
         .prop_map(|(hour, minute)| format!("{hour:02}:{minute:02}").parse().unwrap());

@@ -1,0 +1,25 @@
+//! The secret address of a contact's calendar.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// The secret address of a contact's calendar.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "contact_calendar")]
+pub struct Model {
+    /// The contact.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub contact_id: i64,
+    /// SHA-256 of the secret.
+    pub secret_hash: Vec<u8>,
+    /// Time of creation.
+    pub created_at: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

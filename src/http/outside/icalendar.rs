@@ -1,0 +1,144 @@
+//! iCalendar (RFC 5545), as far as a feed of shifts needs it: escaped texts, times in UTC, folded lines.
+
+use crate::clock::Timestamp;
+use crate::model::time_range::TimeRange;
+
+/// Most octets of a line, without its end (RFC 5545, 3.1).
+const LINE_OCTETS: usize = 75;
+const LINE_END: &str = "\r\n";
+
+/// A calendar that others subscribe to.
+pub(super) struct Calendar {
+    /// Its name.
+    pub(super) name: String,
+    /// What it holds.
+    pub(super) events: Vec<CalendarEvent>,
+}
+
+/// Something that takes a time.
+pub(super) struct CalendarEvent {
+    /// Stays the same from one look at the feed to the next.
+    pub(super) uid: String,
+    /// The time of its last change.
+    pub(super) changed_at: Timestamp,
+    /// The time that it takes.
+    pub(super) range: TimeRange,
+    /// One line.
+    pub(super) summary: String,
+}
+
+impl Calendar {
+    /// The feed. Programs that heed it look again after an hour.
+    pub(super) fn render(&self) -> String {
+        let mut lines: Vec<String> = [
+            "BEGIN:VCALENDAR",
+            "VERSION:2.0",
+            "PRODID:-//Watchkeeper//On call//EN",
+            "CALSCALE:GREGORIAN",
+            "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
+            "X-PUBLISHED-TTL:PT1H",
+        ]
+        .map(str::to_owned)
+        .into();
+        lines.push(format!("X-WR-CALNAME:{}", escaped(&self.name)));
+        for event in &self.events {
+            lines.push("BEGIN:VEVENT".to_owned());
+            lines.push(format!("UID:{}", escaped(&event.uid)));
+            lines.push(format!("DTSTAMP:{}", utc(event.changed_at)));
+            lines.push(format!("DTSTART:{}", utc(event.range.from)));
+            lines.push(format!("DTEND:{}", utc(event.range.to)));
+            lines.push(format!("SUMMARY:{}", escaped(&event.summary)));
+            lines.push("END:VEVENT".to_owned());
+        }
+        lines.push("END:VCALENDAR".to_owned());
+        lines.iter().map(|line| folded(line) + LINE_END).collect()
+    }
+}
+
+/// A text without what means something else (RFC 5545, 3.3.11).
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' | ';' | ',' => escaped.extend(['\\', character]),
+            '\n' => escaped.push_str("\\n"),
+            control if control.is_control() => {}
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// A line in pieces of 75 octets at most, each but the first behind a blank; no character is cut.
+fn folded(line: &str) -> String {
+    let (mut folded, mut octets) = (String::with_capacity(line.len()), 0);
+    for character in line.chars() {
+        if octets + character.len_utf8() > LINE_OCTETS {
+            folded.push_str(LINE_END);
+            folded.push(' ');
+            octets = 1;
+        }
+        folded.push(character);
+        octets += character.len_utf8();
+    }
+    folded
+}
+
+/// `20261125T080000Z`.
+fn utc(at: Timestamp) -> String {
+    let whole: String = at.to_string().chars().take(19).filter(|part| !matches!(part, '-' | ':')).collect();
+    whole + "Z"
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("Shop, Berlin; night", r"Shop\, Berlin\; night")]
+    #[case(r"a\b", r"a\\b")]
+    #[case("one\r\ntwo\u{7}", r"one\ntwo")]
+    fn texts_are_escaped(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(escaped(text), expected);
+    }
+
+    #[test]
+    fn a_feed_has_its_lines_in_order() {
+        let at = |ms: i64| Timestamp::from_ms(1_795_564_800_000 + ms);
+        let event = CalendarEvent {
+            uid: "a-1@watchkeeper".into(),
+            changed_at: at(0),
+            range: TimeRange { from: at(3_600_000), to: at(86_400_999) },
+            summary: "On call: Shop, Berlin".into(),
+        };
+        let feed = Calendar { name: "Anna".into(), events: vec![event] }.render();
+        let lines: Vec<&str> = feed.split("\r\n").collect();
+        let expected = [
+            "X-WR-CALNAME:Anna",
+            "BEGIN:VEVENT",
+            "UID:a-1@watchkeeper",
+            "DTSTAMP:20261125T000000Z",
+            "DTSTART:20261125T010000Z",
+            "DTEND:20261126T000000Z",
+            r"SUMMARY:On call: Shop\, Berlin",
+            "END:VEVENT",
+            "END:VCALENDAR",
+            "",
+        ];
+        assert_eq!(lines[6..], expected);
+        assert_eq!(lines[0], "BEGIN:VCALENDAR");
+    }
+
+    proptest! {
+        /// RFC 5545, 3.1: whoever takes line ends with the blank behind them out has the line again.
+        #[test]
+        fn long_lines_are_folded(line in "[a-zä€😀 ]{0,300}") {
+            let folded = folded(&line);
+            prop_assert!(folded.split("\r\n").all(|piece| piece.len() <= LINE_OCTETS));
+            prop_assert_eq!(folded.replace("\r\n ", ""), line);
+        }
+    }
+}

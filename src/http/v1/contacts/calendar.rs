@@ -1,0 +1,39 @@
+//! `/v1/contacts/{id}/calendar`: the secret address at which a contact's shifts are an iCalendar feed.
+//!
+//! Only its hash is stored, so it is shown once. The feed itself is in `http::outside::calendar`.
+
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::view::to_json;
+use crate::http::v1::address_secret::{draw_secret, hash};
+use crate::http::v1::contacts::begin_locked;
+use crate::http::v1::contacts::view::CalendarView;
+use crate::http::v1::in_path;
+use crate::http::v1::state::AppState;
+use crate::store::{contact_calendars, contacts};
+
+pub(in crate::http::v1) async fn make_contact_calendar(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, contacts::find).await?.id;
+    let Call { state, caller, effect, .. } = call;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let contact = in_path::find_for_update(&write, &caller, id, contacts::find).await?;
+    let secret = draw_secret()?;
+    contact_calendars::replace(&*write, contact.key, hash(&secret), state.now()).await?;
+    let url = format!("{}/calendars/{secret}.ics", state.base_url);
+    write.commit(Reply::created(to_json(&CalendarView { url: url.clone() }), &url)).await
+}
+
+pub(in crate::http::v1) async fn delete_contact_calendar(
+    call: Call<AppState>,
+) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, contacts::find).await?.id;
+    let Call { state, caller, effect, .. } = call;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let contact = in_path::find_for_update(&write, &caller, id, contacts::find).await?;
+    if !contact_calendars::delete(&*write, contact.key).await? {
+        return Err(ApiError::NotFound);
+    }
+    write.commit(Reply::deleted(id)).await
+}

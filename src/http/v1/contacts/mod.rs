@@ -1,0 +1,97 @@
+//! `/v1/contacts`: people who can be told, by their own channels, in their own language and time zone.
+//!
+//! Every write locks the organisation first, as whoever deletes a channel or names a contact does. Reading a body is in
+//! `draft`, the object that clients see in `view`, the address of a calendar in `calendar`.
+
+pub(super) mod calendar;
+mod draft;
+pub(in crate::http) mod openapi;
+mod view;
+
+use crate::http::gate::auth::Caller;
+use crate::http::gate::call::Call;
+use crate::http::gate::write::{Committed, Effect, Write};
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::quota::Quota;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::slot::take_slot;
+use crate::http::kit::view::to_json;
+use crate::http::v1::contacts::draft::Draft;
+use crate::http::v1::contacts::view::ContactView;
+use crate::http::v1::in_path;
+use crate::http::v1::state::AppState;
+use crate::model::contact::{CONTACTS_MAX, Contact};
+use crate::store::{contact_users, contacts, notification_channels, organisations};
+
+pub(super) async fn list_contacts(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, canonical_path, .. } = call;
+    let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
+    let main = state.databases.main.reader();
+    let (contacts, total) = contacts::list(main, caller.sight(), request.window()).await?;
+    let rows = contacts.iter().map(|contact| to_json(&ContactView::of(contact))).collect();
+    let path = format!("{}{canonical_path}", state.base_url);
+    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+}
+
+pub(super) async fn show_contact(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let contact = in_path::find(&call, contacts::find).await?;
+    Ok(Reply::data(to_json(&ContactView::of(&contact))))
+}
+
+pub(super) async fn create_contact(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let channels = notification_channels::keys(&*write, caller.organisation.key).await?;
+    let draft = Draft { caller: &caller, channels, now: state.created_at() };
+    let contact = draft.create(&body).map_err(ApiError::Fields)?;
+    let count = contacts::count(&*write, caller.organisation.key).await?;
+    let usage = async { Ok::<_, ApiError>(count) };
+    take_slot(Quota::Contacts, caller.limits.contacts, usage).await?;
+    if count >= CONTACTS_MAX {
+        return Err(ApiError::Fields(FieldErrors::of("name", FieldRule::TooMany(CONTACTS_MAX))));
+    }
+    let contact = contacts::insert(&*write, contact).await?;
+    let location = format!("{}/v1/contacts/{}", state.base_url, contact.id);
+    write.commit(Reply::created(to_json(&ContactView::of(&contact)), &location)).await
+}
+
+pub(super) async fn update_contact(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, contacts::find).await?.id;
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let stored = in_path::find_for_update(&write, &caller, id, contacts::find).await?;
+    let channels = notification_channels::keys(&*write, caller.organisation.key).await?;
+    let draft = Draft { caller: &caller, channels, now: state.now() };
+    let mut contact = draft.update(&body, &stored).map_err(ApiError::Fields)?;
+    if contact != stored {
+        contact = Contact { updated_at: draft.now, ..contact };
+        contacts::update(&*write, &contact).await?;
+    }
+    write.commit(Reply::data(to_json(&ContactView::of(&contact)))).await
+}
+
+pub(super) async fn delete_contact(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let id = in_path::find(&call, contacts::find).await?.id;
+    let Call { state, caller, effect, .. } = call;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let contact = in_path::find_for_update(&write, &caller, id, contacts::find).await?;
+    let users = contact_users::names(&*write, &contact, state.now()).await?;
+    if !users.is_empty() {
+        let rule = FieldRule::ContactInUse(users.join(", "));
+        return Err(ApiError::Fields(FieldErrors::of("contact", rule)));
+    }
+    contacts::delete(&*write, contact.key).await?;
+    write.commit(Reply::deleted(id)).await
+}
+
+/// A write during which nobody else changes contacts, or what they name.
+async fn begin_locked(state: &AppState, caller: &Caller, effect: Effect) -> Result<Write, ApiError> {
+    let write = effect.begin(&state.databases.main).await?;
+    organisations::lock(&*write, caller.organisation.key).await?;
+    Ok(write)
+}

@@ -1,0 +1,76 @@
+//! `/v1/contacts`, with the address of their calendars.
+
+use serde_json::json;
+
+use crate::http::gate::route::Verb;
+use crate::http::kit::page::DEFAULT_PER_PAGE;
+use crate::http::openapi::operation::{Chapter, Operation, example};
+use crate::http::openapi::shape::{Shape, object, view};
+use crate::http::v1::contacts::view::{
+    CalendarView, ContactView, channel_ids, email, language, name, time_zone,
+};
+use crate::http::v1::quiet_hours::own_quiet_hours;
+
+const EXAMPLE: &str = include_str!("example.json");
+const LIST: &str = "/v1/contacts";
+const ITEM: &str = "/v1/contacts/{id}";
+const CALENDAR: &str = "/v1/contacts/{id}/calendar";
+
+pub(in crate::http) fn chapter() -> Chapter {
+    let schemas = vec![
+        ("Contact", view::<ContactView<'_>>()),
+        ("ContactCalendar", view::<CalendarView>()),
+        ("CreateContact", write().needs(&["name", "email"])),
+        ("UpdateContact", write()),
+    ];
+    let about = "People who can be told, by their own channels, in their own language and time zone.";
+    Chapter { name: "Contacts", about, schemas, operations: operations() }
+}
+
+fn operations() -> Vec<Operation> {
+    let contact = example(EXAMPLE);
+    let schema = "Contact";
+    let new = json!({"name": "Anna", "email": "anna@example.com", "time_zone": "Europe/Berlin"});
+    let calendar =
+        json!({"url": "https://api.example.com/calendars/0123456789abcdefghijklmnopqrstuvwxyzABCDEFG.ics"});
+    vec![
+        Operation::new(Verb::Get, LIST, "list_contacts", "List contacts").paged(DEFAULT_PER_PAGE).lists(
+            "Contacts, oldest first.",
+            schema,
+            &contact,
+        ),
+        Operation::new(Verb::Post, LIST, "create_contact", "Create a contact")
+            .takes("CreateContact", Some(new))
+            .creates("The new contact.", schema, &contact)
+            .refuses(&[402]),
+        Operation::new(Verb::Get, ITEM, "show_contact", "Show a contact").shows(
+            "The contact.",
+            schema,
+            &contact,
+        ),
+        Operation::new(Verb::Patch, ITEM, "update_contact", "Change a contact")
+            .takes("UpdateContact", Some(json!({"quiet_hours": null})))
+            .shows("The changed contact.", schema, &contact)
+            .refuses(&[422]),
+        Operation::new(Verb::Delete, ITEM, "delete_contact", "Delete a contact")
+            .says("Refused while on-call schedules, overrides to come, open cover requests or escalation policies name it.")
+            .deletes("It is gone, with its absences.")
+            .refuses(&[422]),
+        Operation::new(Verb::Post, CALENDAR, "make_contact_calendar", "Make the address of a calendar")
+            .says("The address of an iCalendar feed with the contact's shifts. It is shown only now; one that the contact had before stops working.")
+            .creates("The address.", "ContactCalendar", &calendar),
+        Operation::new(Verb::Delete, CALENDAR, "delete_contact_calendar", "Take the address of a calendar away")
+            .deletes("The address works no more; the id is that of the contact."),
+    ]
+}
+
+/// Members that create and update share.
+fn write() -> Shape {
+    object()
+        .may_have("name", name())
+        .may_have("email", email())
+        .may_have("time_zone", time_zone())
+        .may_have("language", language())
+        .may_have("channel_ids", channel_ids())
+        .may_have("quiet_hours", own_quiet_hours())
+}

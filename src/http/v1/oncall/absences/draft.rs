@@ -1,0 +1,58 @@
+//! From a body to an absence: every field is read, every problem is collected, nothing is stored.
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::oncall::known::Known;
+use crate::http::v1::oncall::period::read_time;
+use crate::id::Id;
+use crate::model::oncall::entry::AbsenceEntry;
+
+/// The context in which an absence is written.
+pub(super) struct Draft<'a> {
+    /// Database key of the organisation.
+    pub(super) organisation: i64,
+    /// What it may name.
+    pub(super) known: &'a Known,
+    /// Now.
+    pub(super) now: Timestamp,
+}
+
+impl Draft<'_> {
+    /// The new absence of a create request.
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<AbsenceEntry, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let contact = fields.required("contact_id").and_then(|field| self.known.read_contact(&field));
+        let range = read_time(&fields, None);
+        errors.into_inner().into_result(())?;
+        let missing = || FieldErrors::of("contact_id", FieldRule::Required);
+        Ok(AbsenceEntry {
+            key: 0,
+            id: Id::random(),
+            organisation: self.organisation,
+            contact: contact.ok_or_else(missing)?,
+            range: range.ok_or_else(missing)?,
+            created_at: self.now,
+            updated_at: self.now,
+        })
+    }
+
+    /// The stored absence with the changes of an update request.
+    pub(super) fn update(
+        &self,
+        body: &Map<String, Value>,
+        stored: &AbsenceEntry,
+    ) -> Result<AbsenceEntry, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let contact = fields.optional("contact_id").and_then(|field| self.known.read_contact(&field));
+        let range = read_time(&fields, Some(stored.range)).unwrap_or(stored.range);
+        let stored = stored.clone();
+        let entry = AbsenceEntry { contact: contact.unwrap_or(stored.contact), range, ..stored };
+        errors.into_inner().into_result(entry)
+    }
+}

@@ -1,0 +1,91 @@
+//! From a body to a cover request: every field is read, every problem is collected, nothing is stored.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::oncall::known::Known;
+use crate::http::v1::oncall::period::read_time;
+use crate::id::Id;
+use crate::model::contact::NamedContact;
+use crate::model::notification::routing::Routed;
+use crate::model::oncall::cover::{Asked, CoverRequest, CoverStatus, NOTE_LENGTH};
+use crate::model::oncall::entry::NamedSchedule;
+use crate::model::oncall::schedule::Schedule;
+
+/// The context in which a request is written.
+pub(super) struct Draft {
+    /// Database key of the organisation.
+    pub(super) organisation: i64,
+    /// What it may name.
+    pub(super) known: Known,
+    /// The schedules, with those whom all requests go to.
+    pub(super) schedules: Vec<Schedule>,
+    /// Now.
+    pub(super) now: Timestamp,
+}
+
+impl Draft {
+    /// The new request of a create request.
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<CoverRequest, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let schedule = fields.required("schedule_id").and_then(|field| self.known.read_schedule(&field));
+        let contact = fields.required("contact_id").and_then(|field| self.known.read_contact(&field));
+        let range = read_time(&fields, None);
+        if range.is_some_and(|range| range.to <= self.now) {
+            fields.refuse("ends_at", FieldRule::NotPast);
+        }
+        let asked = self.read_asked(&fields, schedule.as_ref(), contact.as_ref());
+        let note = fields.nullable_text("note", NOTE_LENGTH).or_stored(None);
+        errors.into_inner().into_result(())?;
+        let missing = || FieldErrors::of("schedule_id", FieldRule::Required);
+        Ok(CoverRequest {
+            key: 0,
+            id: Id::random(),
+            organisation: self.organisation,
+            schedule: schedule.ok_or_else(missing)?,
+            contact: contact.ok_or_else(missing)?,
+            range: range.ok_or_else(missing)?,
+            note,
+            asked,
+            outcome: CoverStatus::Open,
+            accepted_by: None,
+            placed: None,
+            created_at: self.now,
+            updated_at: self.now,
+        })
+    }
+
+    /// The one who is asked, or everybody else in the schedule.
+    fn read_asked(
+        &self,
+        fields: &Fields<'_>,
+        schedule: Option<&NamedSchedule>,
+        asker: Option<&NamedContact>,
+    ) -> Vec<Asked> {
+        let is_asker = |key: i64| asker.is_some_and(|asker| asker.key == key);
+        let unanswered = |contact: Routed| Asked { contact, declined_at: None };
+        if let Some(field) = fields.skippable("asked_contact_id") {
+            let Some(asked) = self.known.read_contact(&field) else { return Vec::new() };
+            if is_asker(asked.key) {
+                fields.refuse("asked_contact_id", FieldRule::AsksItself);
+            }
+            return vec![unanswered(Routed { key: asked.key, id: asked.id })];
+        }
+        let Some(schedule) = schedule else { return Vec::new() };
+        let stored = self.schedules.iter().filter(|stored| stored.key == schedule.key);
+        let mut seen = HashSet::new();
+        let named = stored.flat_map(|stored| &stored.layers).flat_map(|layer| &layer.contacts).copied();
+        let others = named.filter(|contact| !is_asker(contact.key) && seen.insert(contact.key));
+        let asked: Vec<Asked> = others.map(unanswered).collect();
+        if asked.is_empty() {
+            fields.refuse("asked_contact_id", FieldRule::NobodyToAsk);
+        }
+        asked
+    }
+}

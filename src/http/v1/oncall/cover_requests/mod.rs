@@ -1,0 +1,77 @@
+//! `/v1/oncall/cover-requests`: a contact asks one other, or all of a schedule, to take over for a time.
+//!
+//! Reading a body is in `draft`, the object that clients see in `view`. In `answer` somebody accepts, declines or cancels.
+
+pub(in crate::http::v1) mod answer;
+mod draft;
+pub(in crate::http) mod openapi;
+mod view;
+
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
+use crate::http::kit::query::Query;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
+use crate::http::kit::view::to_json;
+use crate::http::v1::in_path;
+use crate::http::v1::oncall::cover_requests::draft::Draft;
+use crate::http::v1::oncall::cover_requests::view::CoverRequestView;
+use crate::http::v1::oncall::known::Known;
+use crate::http::v1::oncall::{begin_locked, filter, take_room};
+use crate::http::v1::state::AppState;
+use crate::model::oncall::cover::CoverStatus;
+use crate::store::oncall::{cover_requests, schedules};
+
+pub(in crate::http::v1) async fn list_cover_requests(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let Call { state, caller, query, canonical_path, .. } = call;
+    let mut errors = FieldErrors::default();
+    let statuses = read_statuses(&query, &mut errors);
+    let asked = filter::read(&query, &mut errors);
+    let asked = errors.into_result(asked).map_err(ApiError::Fields)?;
+    let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
+    let (main, now) = (state.databases.main.reader(), state.now());
+    let filter = asked.resolve(&Known::find(main, &caller).await?);
+    let wanted = (&filter, statuses.as_slice(), now);
+    let (requests, total) = cover_requests::list(main, caller.sight(), wanted, request.window()).await?;
+    let rows = requests.iter().map(|request| to_json(&CoverRequestView::of(request, now))).collect();
+    let path = format!("{}{canonical_path}", state.base_url);
+    Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
+}
+
+pub(in crate::http::v1) async fn show_cover_request(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let request = in_path::find(&call, cover_requests::find).await?;
+    Ok(Reply::data(to_json(&CoverRequestView::of(&request, call.state.now()))))
+}
+
+pub(in crate::http::v1) async fn create_cover_request(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let write = begin_locked(&state, &caller, effect).await?;
+    let now = state.created_at();
+    let owner = caller.organisation.key;
+    let draft = Draft {
+        organisation: owner,
+        known: Known::find(&*write, &caller).await?,
+        schedules: schedules::all(&*write, owner).await?,
+        now,
+    };
+    let request = draft.create(&body).map_err(ApiError::Fields)?;
+    take_room(cover_requests::make_room(&*write, owner, now).await?)?;
+    let request = cover_requests::insert(&*write, request).await?;
+    let location = format!("{}/v1/oncall/cover-requests/{}", state.base_url, request.id);
+    write.commit(Reply::created(to_json(&CoverRequestView::of(&request, now)), &location)).await
+}
+
+fn read_statuses(query: &Query, errors: &mut FieldErrors) -> Vec<CoverStatus> {
+    let mut statuses = Vec::new();
+    for item in query.list("status").into_iter().flatten() {
+        match item.text.parse() {
+            Ok(status) => statuses.push(status),
+            Err(_) => errors.add(item.path("status"), FieldRule::unknown_word(CoverStatus::WORDS)),
+        }
+    }
+    statuses
+}

@@ -1,0 +1,101 @@
+//! Cover requests as clients see them.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{
+    Shape, id, list_of, object, one_of, string, string_or_null, timestamp, timestamp_or_null,
+};
+use crate::id::Id;
+use crate::model::oncall::cover::{CoverRequest, CoverStatus};
+
+/// A contact asks others to take over for a time.
+#[derive(Serialize, ToSchema)]
+pub(super) struct CoverRequestView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    #[schema(schema_with = status)]
+    status: &'static str,
+    #[schema(schema_with = id)]
+    schedule_id: Id,
+    #[schema(schema_with = string)]
+    schedule_name: &'a str,
+    #[schema(schema_with = contact_id)]
+    contact_id: Id,
+    #[schema(schema_with = string)]
+    contact_name: &'a str,
+    #[schema(schema_with = timestamp)]
+    starts_at: Timestamp,
+    #[schema(schema_with = timestamp)]
+    ends_at: Timestamp,
+    #[schema(schema_with = string_or_null, required)]
+    note: Option<&'a str>,
+    #[schema(schema_with = asked)]
+    asked: Vec<AskedView>,
+    #[schema(schema_with = accepted_by_id, required)]
+    accepted_by_id: Option<Id>,
+    #[schema(schema_with = string_or_null, required)]
+    accepted_by_name: Option<&'a str>,
+    #[schema(schema_with = override_id, required)]
+    override_id: Option<Id>,
+    #[schema(schema_with = timestamp)]
+    created_at: Timestamp,
+    #[schema(schema_with = timestamp)]
+    updated_at: Timestamp,
+}
+
+#[derive(Serialize)]
+struct AskedView {
+    contact_id: Id,
+    declined_at: Option<Timestamp>,
+}
+
+impl<'a> CoverRequestView<'a> {
+    /// The view of a request at a moment.
+    pub(super) fn of(request: &'a CoverRequest, now: Timestamp) -> Self {
+        let asked = request.asked.iter();
+        Self {
+            id: request.id,
+            status: request.status(now).as_str(),
+            schedule_id: request.schedule.id,
+            schedule_name: &request.schedule.name,
+            contact_id: request.contact.id,
+            contact_name: &request.contact.name,
+            starts_at: request.range.from,
+            ends_at: request.range.to,
+            note: request.note.as_deref(),
+            asked: asked
+                .map(|asked| AskedView { contact_id: asked.contact.id, declined_at: asked.declined_at })
+                .collect(),
+            accepted_by_id: request.accepted_by.as_ref().map(|contact| contact.id),
+            accepted_by_name: request.accepted_by.as_ref().map(|contact| contact.name.as_str()),
+            override_id: request.placed.map(|placed| placed.id),
+            created_at: request.created_at,
+            updated_at: request.updated_at,
+        }
+    }
+}
+
+pub(super) fn status() -> Shape {
+    one_of(CoverStatus::WORDS)
+        .says("What became of it; `expired`: its time is over and nobody has accepted it.")
+}
+
+pub(super) fn contact_id() -> Shape {
+    id().says("Whoever asks.")
+}
+
+fn asked() -> Shape {
+    let declined = timestamp_or_null().says("The time at which the contact declined.");
+    let entry = object().has("contact_id", id()).has("declined_at", declined);
+    list_of(entry).says("Those who are asked.")
+}
+
+fn accepted_by_id() -> Shape {
+    id().nullable().says("The first who accepted.")
+}
+
+fn override_id() -> Shape {
+    id().nullable().says("The override by which this contact takes over.")
+}

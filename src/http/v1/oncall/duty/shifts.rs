@@ -1,0 +1,84 @@
+//! The shifts of a schedule in a period, and those that would follow from a body: nothing of a preview is stored.
+//!
+//! Reckoning takes a while for long periods; it is done beside the threads that answer.
+
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::reply::Reply;
+use crate::http::kit::view::to_json;
+use crate::http::v1::in_path;
+use crate::http::v1::oncall::duty::view::DutyView;
+use crate::http::v1::oncall::period::{read_asked, read_sent};
+use crate::http::v1::oncall::schedules::draft::Draft;
+use crate::http::v1::state::AppState;
+use crate::model::oncall::schedule::Schedule;
+use crate::model::time_range::TimeRange;
+use crate::store::oncall::{rosters, schedules};
+use crate::store::{Connection, contacts};
+
+pub(in crate::http::v1) async fn show_oncall_shifts(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let schedule = in_path::find(&call, schedules::find).await?;
+    let Call { state, query, .. } = call;
+    let range = read_asked(&query, state.now()).map_err(ApiError::Fields)?;
+    reckoned(state.databases.main.reader(), schedule, range).await
+}
+
+pub(in crate::http::v1) async fn preview_new_schedule(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let now = state.now();
+    let write = effect.begin(&state.databases.main).await?;
+    let draft = Draft::begin(&*write, &caller, now).await?;
+    let (schedule, range) = both(draft.create(&body), read_sent(&body, now))?;
+    let reply = reckoned(&*write, schedule, range).await?;
+    write.commit(reply).await
+}
+
+pub(in crate::http::v1) async fn preview_changed_schedule(
+    call: Call<AppState>,
+) -> Result<Committed, ApiError> {
+    let stored = in_path::find(&call, schedules::find).await?;
+    let Call { state, caller, headers, body, effect, .. } = call;
+    let body = body.read_object(&headers).await?;
+    let now = state.now();
+    let write = effect.begin(&state.databases.main).await?;
+    let draft = Draft::begin(&*write, &caller, now).await?;
+    let (schedule, range) = both(draft.update(&body, &stored), read_sent(&body, now))?;
+    let reply = reckoned(&*write, schedule, range).await?;
+    write.commit(reply).await
+}
+
+/// Both, or everything that is wrong with either.
+fn both(
+    schedule: Result<Schedule, FieldErrors>,
+    range: Result<TimeRange, FieldErrors>,
+) -> Result<(Schedule, TimeRange), ApiError> {
+    match (schedule, range) {
+        (Ok(schedule), Ok(range)) => Ok((schedule, range)),
+        (Err(mut errors), range) => {
+            errors.extend(range.err().unwrap_or_default());
+            Err(ApiError::Fields(errors))
+        }
+        (Ok(_), Err(errors)) => Err(ApiError::Fields(errors)),
+    }
+}
+
+/// 200 with the duty of a schedule, and what stands above it.
+async fn reckoned(
+    connection: &impl Connection,
+    schedule: Schedule,
+    range: TimeRange,
+) -> Result<Reply, ApiError> {
+    let kept = rosters::of_schedules(connection, vec![schedule], range).await?;
+    let work = tokio::task::spawn_blocking(move || {
+        let duties: Vec<_> = kept.iter().map(|kept| kept.roster().duty(range)).collect();
+        (kept, duties)
+    });
+    let (kept, duties) = work.await.map_err(|error| ApiError::Internal(error.into()))?;
+    let found = kept.iter().zip(duties).next();
+    let (kept, duty) = found.ok_or(ApiError::NotFound)?;
+    let names = contacts::by_key(connection, duty.shifts.iter().map(|shift| shift.contact)).await?;
+    Ok(Reply::data(to_json(&DutyView::of(&kept.schedule, range, &duty, &names))))
+}

@@ -1,0 +1,64 @@
+//! From a body to an override: every field is read, every problem is collected, nothing is stored.
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::oncall::known::Known;
+use crate::http::v1::oncall::period::read_time;
+use crate::id::Id;
+use crate::model::oncall::entry::OverrideEntry;
+
+/// The context in which an override is written.
+pub(super) struct Draft<'a> {
+    /// Database key of the organisation.
+    pub(super) organisation: i64,
+    /// What it may name.
+    pub(super) known: &'a Known,
+    /// Now.
+    pub(super) now: Timestamp,
+}
+
+impl Draft<'_> {
+    /// The new override of a create request.
+    pub(super) fn create(&self, body: &Map<String, Value>) -> Result<OverrideEntry, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let schedule = fields.required("schedule_id").and_then(|field| self.known.read_schedule(&field));
+        let contact = fields.required("contact_id").and_then(|field| self.known.read_contact(&field));
+        let range = read_time(&fields, None);
+        errors.into_inner().into_result(())?;
+        let missing = || FieldErrors::of("schedule_id", FieldRule::Required);
+        Ok(OverrideEntry {
+            key: 0,
+            id: Id::random(),
+            organisation: self.organisation,
+            schedule: schedule.ok_or_else(missing)?,
+            contact: contact.ok_or_else(missing)?,
+            range: range.ok_or_else(missing)?,
+            created_at: self.now,
+            updated_at: self.now,
+        })
+    }
+
+    /// The stored override with the changes of an update request; its schedule stays.
+    pub(super) fn update(
+        &self,
+        body: &Map<String, Value>,
+        stored: &OverrideEntry,
+    ) -> Result<OverrideEntry, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let schedule = fields.optional("schedule_id").and_then(|field| self.known.read_schedule(&field));
+        if schedule.is_some_and(|schedule| schedule.key != stored.schedule.key) {
+            fields.refuse("schedule_id", FieldRule::Immutable);
+        }
+        let contact = fields.optional("contact_id").and_then(|field| self.known.read_contact(&field));
+        let range = read_time(&fields, Some(stored.range)).unwrap_or(stored.range);
+        let stored = stored.clone();
+        let entry = OverrideEntry { contact: contact.unwrap_or(stored.contact), range, ..stored };
+        errors.into_inner().into_result(entry)
+    }
+}

@@ -1,0 +1,83 @@
+//! From a body to an on-call schedule: every field is read, every problem is collected, nothing is stored.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::http::gate::auth::Caller;
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::fields::{Errors, Fields};
+use crate::http::v1::oncall::schedules::layers::read_layers;
+use crate::http::v1::weekly_hours::read_zone;
+use crate::id::Id;
+use crate::model::oncall::schedule::{NAME_LENGTH, Schedule};
+use crate::model::recurrence::zone::Zone;
+use crate::store::{Connection, contacts};
+
+/// The context in which a schedule is written.
+pub(in crate::http::v1::oncall) struct Draft {
+    organisation: i64,
+    /// The contacts that there are.
+    contacts: HashMap<Id, i64>,
+    now: Timestamp,
+}
+
+impl Draft {
+    /// The context of a caller.
+    pub(in crate::http::v1::oncall) async fn begin(
+        connection: &impl Connection,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<Self, ApiError> {
+        let organisation = caller.organisation.key;
+        let contacts = contacts::by_id(connection, organisation).await?;
+        let contacts = contacts.into_values().map(|contact| (contact.id, contact.key)).collect();
+        Ok(Self { organisation, contacts, now })
+    }
+
+    /// The new schedule of a create request.
+    pub(in crate::http::v1::oncall) fn create(
+        &self,
+        body: &Map<String, Value>,
+    ) -> Result<Schedule, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let name = fields.required("name").and_then(|field| field.text(NAME_LENGTH));
+        let zone = fields.optional("time_zone").and_then(|field| read_zone(&field));
+        let layers = fields.required("layers").and_then(|field| read_layers(&field, &self.contacts));
+        let schedule = Schedule {
+            key: 0,
+            id: Id::random(),
+            organisation: self.organisation,
+            name: name.unwrap_or_default(),
+            zone: zone.unwrap_or(Zone::UTC),
+            layers: layers.unwrap_or_default(),
+            created_at: self.now,
+            updated_at: self.now,
+        };
+        errors.into_inner().into_result(schedule)
+    }
+
+    /// The stored schedule with the changes of an update request.
+    pub(in crate::http::v1::oncall) fn update(
+        &self,
+        body: &Map<String, Value>,
+        stored: &Schedule,
+    ) -> Result<Schedule, FieldErrors> {
+        let errors = Errors::default();
+        let fields = Fields::new(body, "", &errors);
+        let name = fields.optional("name").and_then(|field| field.text(NAME_LENGTH));
+        let zone = fields.optional("time_zone").and_then(|field| read_zone(&field));
+        let layers = fields.optional("layers").and_then(|field| read_layers(&field, &self.contacts));
+        let stored = stored.clone();
+        let schedule = Schedule {
+            name: name.unwrap_or(stored.name),
+            zone: zone.unwrap_or(stored.zone),
+            layers: layers.unwrap_or(stored.layers),
+            ..stored
+        };
+        errors.into_inner().into_result(schedule)
+    }
+}

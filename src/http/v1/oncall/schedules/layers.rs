@@ -1,0 +1,190 @@
+//! Layers of an on-call schedule: how a body says them, how clients see them.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::clock::Timestamp;
+use crate::http::kit::field::Field;
+use crate::http::kit::fields::{Fields, Given};
+use crate::http::kit::linked::read_id;
+use crate::http::kit::rule::FieldRule;
+use crate::http::openapi::shape::{Shape, id, instant, integer, list_of, object, one_of, string, text_in};
+use crate::http::v1::weekly_hours::{HoursView, read_hours, weekly_hours};
+use crate::id::Id;
+use crate::model::notification::routing::Routed;
+use crate::model::oncall::schedule::{CONTACTS_MAX, LAYERS_MAX, LENGTH, Layer, NAME_LENGTH, Rotation};
+use crate::model::sla::business_hours::{ClockTime, Day};
+
+const MEMBERS: [&str; 6] = ["name", "contact_ids", "starts_at", "ends_at", "rotation", "hours"];
+const ROTATION_MEMBERS: [&str; 4] = ["kind", "length", "at", "day"];
+/// The kinds of rotations.
+const KINDS: [&str; 3] = ["daily", "weekly", "hours"];
+
+/// Reads a list of layers with at least one, the lowest first.
+pub(super) fn read_layers(field: &Field<'_>, contacts: &HashMap<Id, i64>) -> Option<Vec<Layer>> {
+    let entries = field.list(LAYERS_MAX)?;
+    if entries.is_empty() {
+        return field.refuse(FieldRule::MinItems(1));
+    }
+    // Every layer is read, so that every problem is told.
+    let read: Vec<Option<Layer>> = entries.iter().map(|entry| read_layer(entry, contacts)).collect();
+    read.into_iter().collect()
+}
+
+fn read_layer(field: &Field<'_>, contacts: &HashMap<Id, i64>) -> Option<Layer> {
+    let members = field.object()?;
+    members.refuse_unknown(&MEMBERS);
+    let name = members.required("name").and_then(|field| field.text(NAME_LENGTH));
+    let contacts = members.required("contact_ids").and_then(|field| read_contacts(&field, contacts));
+    let starts_at = members.required("starts_at").and_then(|field| field.timestamp());
+    let ends_at = members.nullable("ends_at").read(|field| field.timestamp()).or_stored(None);
+    let rotation = members.required("rotation").and_then(|field| read_rotation(&field));
+    let hours = members.nullable("hours").read(|field| read_hours(&field)).or_stored(None);
+    let starts_at = starts_at?;
+    if ends_at.is_some_and(|ends_at| ends_at <= starts_at) {
+        members.refuse("ends_at", FieldRule::After("starts_at"));
+        return None;
+    }
+    Some(Layer { name: name?, contacts: contacts?, starts_at, ends_at, rotation: rotation?, hours })
+}
+
+/// The contacts in the order of their turns; one may have several of them.
+fn read_contacts(field: &Field<'_>, contacts: &HashMap<Id, i64>) -> Option<Vec<Routed>> {
+    let entries = field.list(CONTACTS_MAX)?;
+    if entries.is_empty() {
+        return field.refuse(FieldRule::MinItems(1));
+    }
+    let read = |entry: &Field<'_>| {
+        let id = read_id(entry)?;
+        let unknown = || FieldRule::UnknownId { kind: "contact", id: id.to_string() };
+        let key = contacts.get(&id).copied().or_else(|| entry.refuse(unknown()))?;
+        Some(Routed { key, id })
+    };
+    let read: Vec<Option<Routed>> = entries.iter().map(read).collect();
+    read.into_iter().collect()
+}
+
+fn read_rotation(field: &Field<'_>) -> Option<Rotation> {
+    let members = field.object()?;
+    members.refuse_unknown(&ROTATION_MEMBERS);
+    let kind = members.required("kind").and_then(|field| field.word(&KINDS))?;
+    let bounds = i64::from(*LENGTH.start())..=i64::from(*LENGTH.end());
+    let length = match members.nullable("length") {
+        Given::Value(field) => field.integer(bounds).and_then(|length| u32::try_from(length).ok()),
+        Given::Absent | Given::Null => Some(1),
+    };
+    let day = || members.required("day").and_then(|field| field.word(Day::WORDS)?.parse::<Day>().ok());
+    let at = || members.required("at").and_then(|field| read_time(&field));
+    match kind {
+        "daily" => {
+            refuse_members(&members, &["day"])?;
+            Some(Rotation::Daily { days: length?, at: at()? })
+        }
+        "weekly" => {
+            let (day, at) = (day(), at());
+            Some(Rotation::Weekly { weeks: length?, day: day?, at: at? })
+        }
+        _ => {
+            refuse_members(&members, &["day", "at"])?;
+            Some(Rotation::Hours { hours: length? })
+        }
+    }
+}
+
+/// Members that a kind of rotation does not have may be null, as they are shown.
+fn refuse_members(members: &Fields<'_>, names: &[&str]) -> Option<()> {
+    let sent: Vec<&&str> = names.iter().filter(|name| members.skippable(name).is_some()).collect();
+    for name in &sent {
+        members.refuse(name, FieldRule::RotationField);
+    }
+    sent.is_empty().then_some(())
+}
+
+/// A time of a day; midnight is its begin.
+fn read_time(field: &Field<'_>) -> Option<ClockTime> {
+    let read: Option<ClockTime> = field.string()?.trim().parse().ok();
+    let within = read.filter(|time| time.minutes() < 24 * 60);
+    within.or_else(|| field.refuse(FieldRule::Form("a time as HH:MM, from 00:00 to 23:59")))
+}
+
+/// People who take turns.
+#[derive(Serialize)]
+pub(super) struct LayerView<'a> {
+    name: &'a str,
+    contact_ids: Vec<Id>,
+    starts_at: Timestamp,
+    ends_at: Option<Timestamp>,
+    rotation: RotationView,
+    hours: Option<Vec<HoursView>>,
+}
+
+#[derive(Serialize)]
+struct RotationView {
+    kind: &'static str,
+    length: u32,
+    day: Option<&'static str>,
+    at: Option<String>,
+}
+
+impl<'a> LayerView<'a> {
+    /// The view of a layer.
+    pub(super) fn of(layer: &'a Layer) -> Self {
+        Self {
+            name: &layer.name,
+            contact_ids: layer.contacts.iter().map(|contact| contact.id).collect(),
+            starts_at: layer.starts_at,
+            ends_at: layer.ends_at,
+            rotation: RotationView::of(layer.rotation),
+            hours: layer.hours.as_ref().map(HoursView::of),
+        }
+    }
+}
+
+impl RotationView {
+    fn of(rotation: Rotation) -> Self {
+        match rotation {
+            Rotation::Daily { days, at } => {
+                Self { kind: KINDS[0], length: days, day: None, at: Some(at.to_string()) }
+            }
+            Rotation::Weekly { weeks, day, at } => {
+                Self { kind: KINDS[1], length: weeks, day: Some(day.as_str()), at: Some(at.to_string()) }
+            }
+            Rotation::Hours { hours } => Self { kind: KINDS[2], length: hours, day: None, at: None },
+        }
+    }
+}
+
+/// The layers as clients send them.
+pub(super) fn layers() -> Shape {
+    let contacts = "Who takes turns, in this order; one may be named several times.";
+    let layer = object()
+        .has("name", text_in(&NAME_LENGTH))
+        .has("contact_ids", list_of(id()).items(1, CONTACTS_MAX).says(contacts))
+        .has("starts_at", instant().says("The time from which on the layer counts."))
+        .may_have(
+            "ends_at",
+            instant().nullable().says("The time before which it counts; null: it has no end."),
+        )
+        .has("rotation", rotation())
+        .may_have("hours", weekly_hours().nullable().says("The hours in which there is duty; null: always."));
+    let words = "People who take turns. A later layer stands above an earlier one.";
+    list_of(layer).items(1, LAYERS_MAX).says(words)
+}
+
+fn rotation() -> Shape {
+    let length = integer().range(*LENGTH.start(), *LENGTH.end());
+    let at = string().pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$").nullable().example("09:00");
+    object()
+        .has(
+            "kind",
+            one_of(&KINDS).says("The unit of turns; `hours` are counted from the start of the layer."),
+        )
+        .may_have("length", length.says("Days, weeks or hours of a turn; 1 unless given."))
+        .may_have("day", one_of(Day::WORDS).nullable().says("The day of the hand-over, if it is weekly."))
+        .may_have(
+            "at",
+            at.says("The time of the hand-over by the clocks of the schedule, if it is daily or weekly."),
+        )
+        .says("When duty changes hands.")
+}

@@ -1,0 +1,50 @@
+//! On-call schedules as clients see them.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Timestamp;
+use crate::http::openapi::shape::{Shape, id, string, text_in, timestamp};
+use crate::http::v1::oncall::schedules::layers::{LayerView, layers};
+use crate::id::Id;
+use crate::model::oncall::schedule::{NAME_LENGTH, Schedule};
+
+/// A schedule that says who is on duty.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ScheduleView<'a> {
+    #[schema(schema_with = id)]
+    id: Id,
+    #[schema(schema_with = name)]
+    name: &'a str,
+    #[schema(schema_with = time_zone)]
+    time_zone: &'static str,
+    #[schema(schema_with = layers)]
+    layers: Vec<LayerView<'a>>,
+    #[schema(schema_with = timestamp)]
+    created_at: Timestamp,
+    #[schema(schema_with = timestamp)]
+    updated_at: Timestamp,
+}
+
+impl<'a> ScheduleView<'a> {
+    /// The view of a schedule.
+    pub(super) fn of(schedule: &'a Schedule) -> Self {
+        Self {
+            id: schedule.id,
+            name: &schedule.name,
+            time_zone: schedule.zone.name(),
+            layers: schedule.layers.iter().map(LayerView::of).collect(),
+            created_at: schedule.created_at,
+            updated_at: schedule.updated_at,
+        }
+    }
+}
+
+pub(super) fn name() -> Shape {
+    text_in(&NAME_LENGTH)
+}
+
+pub(super) fn time_zone() -> Shape {
+    let words = "A name of the IANA database, by whose clocks duty changes hands; `UTC` unless given.";
+    string().says(words).example("Europe/Berlin")
+}

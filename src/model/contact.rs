@@ -1,0 +1,57 @@
+//! Contacts: people who can be told, each by their own channels, in their own language and time zone.
+//!
+//! A contact is no user: it cannot log in, and what it does is done by whoever holds a token. Escalation policies name
+//! contacts, and on-call schedules put them on duty.
+
+use std::ops::RangeInclusive;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::notification::quiet::QuietHours;
+use crate::model::notification::routing::Routed;
+use crate::model::recurrence::zone::Zone;
+
+/// Characters of a name.
+pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
+/// Most contacts of an organisation, whatever its plan says.
+pub const CONTACTS_MAX: u64 = 1_000;
+/// Most channels of a contact.
+pub const CHANNELS_MAX: usize = 10;
+
+/// A contact as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contact {
+    /// Key of the row; 0 before it is stored.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
+    /// 1..255 characters.
+    pub name: String,
+    /// The address to which mails go.
+    pub email: String,
+    /// The zone of its clocks, in which its quiet hours are read.
+    pub zone: Zone,
+    /// One of the organisation's languages.
+    pub language: String,
+    /// The channels by which it is told.
+    pub channels: Vec<Routed>,
+    /// Hours in which only what is bad is told, by its own clocks; `None` = none.
+    pub quiet: Option<QuietHours>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last write by a client.
+    pub updated_at: Timestamp,
+}
+
+/// A contact as others name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedContact {
+    /// Key of the row.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Its name.
+    pub name: String,
+}

@@ -1,0 +1,10 @@
+//! The lines in which the messages of a channel stand.
+
+/// The messages of a channel that go one after the other, of those about one subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// All of them: they arrive in one place.
+    Whole,
+    /// Those for a contact, by its key, or those for nobody in particular: each arrive in a mailbox of their own.
+    Own(Option<i64>),
+}

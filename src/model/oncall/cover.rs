@@ -1,0 +1,218 @@
+//! Cover requests: somebody asks one other contact, or all of a schedule, to take over for a time.
+//!
+//! The first who accepts has it; whoever comes next is told so. When all who were asked have declined, nobody will come. A
+//! request that nobody has taken when its time is over has expired; that is not stored, it follows from the time.
+
+use std::ops::RangeInclusive;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::contact::NamedContact;
+use crate::model::notification::routing::Routed;
+use crate::model::oncall::entry::NamedSchedule;
+use crate::model::time_range::TimeRange;
+use crate::model::word::words;
+
+/// Characters of a note.
+pub const NOTE_LENGTH: RangeInclusive<usize> = 1..=1_000;
+
+words! {
+    /// What became of a cover request.
+    pub enum CoverStatus {
+        /// Somebody may still accept it.
+        Open,
+        /// Somebody has accepted it.
+        Accepted,
+        /// All who were asked have declined.
+        Declined,
+        /// It is wanted no more.
+        Cancelled,
+        /// Its time is over, and nobody has accepted it.
+        Expired,
+    }
+}
+
+/// A cover request as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoverRequest {
+    /// Key of the row; 0 before it is stored.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
+    /// The schedule.
+    pub schedule: NamedSchedule,
+    /// Whoever asks.
+    pub contact: NamedContact,
+    /// The time.
+    pub range: TimeRange,
+    /// What is said with it.
+    pub note: Option<String>,
+    /// Those who are asked, at least one.
+    pub asked: Vec<Asked>,
+    /// What became of it, as it is stored: never expired.
+    pub outcome: CoverStatus,
+    /// Whoever accepted it, as long as there is such a contact.
+    pub accepted_by: Option<NamedContact>,
+    /// The override that this made, as long as it is there.
+    pub placed: Option<Routed>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+}
+
+/// Somebody who is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The contact.
+    pub contact: Routed,
+    /// The time at which it declined.
+    pub declined_at: Option<Timestamp>,
+}
+
+/// The reason why a request cannot be answered so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotAnswered {
+    /// It is not open any more; what became of it.
+    Over(CoverStatus),
+    /// Somebody who was not asked.
+    NotAsked,
+}
+
+impl CoverRequest {
+    /// What has become of it now.
+    #[must_use]
+    pub fn status(&self, now: Timestamp) -> CoverStatus {
+        let is_late = self.outcome == CoverStatus::Open && self.range.to <= now;
+        if is_late { CoverStatus::Expired } else { self.outcome }
+    }
+
+    /// The time for which somebody takes over who accepts now: what is over cannot be covered any more.
+    #[must_use]
+    pub fn covered(&self, now: Timestamp) -> TimeRange {
+        TimeRange { from: self.range.from.max(now), to: self.range.to }
+    }
+
+    /// A contact accepts. Who has declined before may think again.
+    ///
+    /// # Errors
+    /// When it is over, or somebody else was asked.
+    pub fn accept(&self, contact: &NamedContact, now: Timestamp) -> Result<Self, NotAnswered> {
+        self.answerable(contact.key, now)?;
+        let accepted_by = Some(contact.clone());
+        Ok(Self { outcome: CoverStatus::Accepted, accepted_by, updated_at: now, ..self.clone() })
+    }
+
+    /// A contact declines.
+    ///
+    /// # Errors
+    /// When it is over, or somebody else was asked.
+    pub fn decline(&self, contact: &NamedContact, now: Timestamp) -> Result<Self, NotAnswered> {
+        self.answerable(contact.key, now)?;
+        let mut declined = Self { updated_at: now, ..self.clone() };
+        for asked in declined.asked.iter_mut().filter(|asked| asked.contact.key == contact.key) {
+            asked.declined_at.get_or_insert(now);
+        }
+        if declined.asked.iter().all(|asked| asked.declined_at.is_some()) {
+            declined.outcome = CoverStatus::Declined;
+        }
+        Ok(declined)
+    }
+
+    /// It is wanted no more.
+    ///
+    /// # Errors
+    /// When it is over.
+    pub fn cancel(&self, now: Timestamp) -> Result<Self, NotAnswered> {
+        self.open(now)?;
+        Ok(Self { outcome: CoverStatus::Cancelled, updated_at: now, ..self.clone() })
+    }
+
+    fn open(&self, now: Timestamp) -> Result<(), NotAnswered> {
+        match self.status(now) {
+            CoverStatus::Open => Ok(()),
+            over => Err(NotAnswered::Over(over)),
+        }
+    }
+
+    fn answerable(&self, contact: i64, now: Timestamp) -> Result<(), NotAnswered> {
+        self.open(now)?;
+        let is_asked = self.asked.iter().any(|asked| asked.contact.key == contact);
+        if is_asked { Ok(()) } else { Err(NotAnswered::NotAsked) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn at(hour: i64) -> Timestamp {
+        Timestamp::from_ms(1_800_000_000_000 + hour * 3_600_000)
+    }
+
+    fn contact(key: i64) -> NamedContact {
+        NamedContact { key, id: Id::random(), name: format!("Contact {key}") }
+    }
+
+    /// Contact 1 asks 2 and 3 for the hours 10 to 20.
+    fn request(outcome: CoverStatus, declined: &[i64]) -> CoverRequest {
+        let asked = |key: i64| Asked {
+            contact: Routed { key, id: Id::random() },
+            declined_at: declined.contains(&key).then(|| at(0)),
+        };
+        CoverRequest {
+            key: 1,
+            id: Id::random(),
+            organisation: 1,
+            schedule: NamedSchedule { key: 1, id: Id::random(), name: "Shop".into() },
+            contact: contact(1),
+            range: TimeRange { from: at(10), to: at(20) },
+            note: None,
+            asked: vec![asked(2), asked(3)],
+            outcome,
+            accepted_by: None,
+            placed: None,
+            created_at: at(0),
+            updated_at: at(0),
+        }
+    }
+
+    /// What became of it before, who had declined, the hour at which a contact accepts, and what comes of it.
+    #[rstest]
+    #[case::before_its_time(CoverStatus::Open, &[], 1, 2, Ok(CoverStatus::Accepted))]
+    #[case::during_its_time(CoverStatus::Open, &[], 19, 3, Ok(CoverStatus::Accepted))]
+    #[case::after_its_time(CoverStatus::Open, &[], 20, 2, Err(NotAnswered::Over(CoverStatus::Expired)))]
+    #[case::second_thoughts(CoverStatus::Open, &[2], 1, 2, Ok(CoverStatus::Accepted))]
+    #[case::whoever_asks(CoverStatus::Open, &[], 1, 1, Err(NotAnswered::NotAsked))]
+    #[case::too_late(CoverStatus::Accepted, &[], 1, 2, Err(NotAnswered::Over(CoverStatus::Accepted)))]
+    #[case::wanted_no_more(CoverStatus::Cancelled, &[], 1, 2, Err(NotAnswered::Over(CoverStatus::Cancelled)))]
+    fn the_first_who_accepts_has_it(
+        #[case] outcome: CoverStatus,
+        #[case] declined: &[i64],
+        #[case] hour: i64,
+        #[case] by: i64,
+        #[case] expected: Result<CoverStatus, NotAnswered>,
+    ) {
+        let accepted = request(outcome, declined).accept(&contact(by), at(hour));
+        assert_eq!(accepted.map(|accepted| accepted.outcome), expected);
+    }
+
+    /// Who had declined, who declines, and what comes of it.
+    #[rstest]
+    #[case::the_first(&[], 2, Ok(CoverStatus::Open))]
+    #[case::twice(&[2], 2, Ok(CoverStatus::Open))]
+    #[case::the_last(&[3], 2, Ok(CoverStatus::Declined))]
+    #[case::not_asked(&[], 4, Err(NotAnswered::NotAsked))]
+    fn a_request_that_all_decline_is_declined(
+        #[case] declined: &[i64],
+        #[case] by: i64,
+        #[case] expected: Result<CoverStatus, NotAnswered>,
+    ) {
+        let answered = request(CoverStatus::Open, declined).decline(&contact(by), at(1));
+        assert_eq!(answered.map(|answered| answered.outcome), expected);
+    }
+}

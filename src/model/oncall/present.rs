@@ -1,0 +1,171 @@
+//! Who is on duty now: since when, until when, and who comes next.
+//!
+//! Shifts are looked for in ever longer stretches of time, so that a schedule of hours is not reckoned over a year, and
+//! none is cut at the end of a stretch.
+
+use crate::clock::{DAY_MS, Timestamp};
+use crate::model::oncall::roster::{Duty, Roster, Shift};
+use crate::model::time_range::TimeRange;
+
+/// Days by which a stretch is made longer on both sides, one after the other.
+const LONGER_DAYS: [i64; 4] = [2, 16, 100, 400];
+
+/// A schedule at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Present {
+    /// Who is on duty; `None` = nobody is.
+    pub on_duty: Option<Shift>,
+    /// The time since which that is so; `None` when it lies further back than is looked.
+    pub since: Option<Timestamp>,
+    /// The time until which it stays so; `None` when it lies further ahead than is looked.
+    pub until: Option<Timestamp>,
+    /// The shift after that.
+    pub next: Option<Shift>,
+}
+
+impl Roster<'_> {
+    /// Who is on duty at a moment, and how long.
+    #[must_use]
+    pub fn present(&self, at: Timestamp) -> Present {
+        let moment = TimeRange { from: at, to: at.plus_ms(1) };
+        let mut present = Present { on_duty: None, since: None, until: None, next: None };
+        for days in LONGER_DAYS {
+            let looked = longer(moment, days);
+            present = at_moment(&self.duty(looked), looked, at);
+            if present.since.is_some() && present.next.is_some() {
+                break;
+            }
+        }
+        present
+    }
+
+    /// The shifts that lie in a stretch at least in part, each from its own begin to its own end, as far as that can be seen.
+    #[must_use]
+    pub fn whole_shifts(&self, range: TimeRange) -> Vec<Shift> {
+        let touches = |shift: &Shift| shift.range.from < range.to && range.from < shift.range.to;
+        let mut found = Vec::new();
+        for days in LONGER_DAYS {
+            let looked = longer(range, days);
+            found = self.duty(looked).shifts;
+            found.retain(touches);
+            let is_cut = |shift: &Shift| shift.range.from == looked.from || shift.range.to == looked.to;
+            if !found.iter().any(is_cut) {
+                break;
+            }
+        }
+        found
+    }
+}
+
+fn longer(range: TimeRange, days: i64) -> TimeRange {
+    TimeRange { from: range.from.plus_ms(-days * DAY_MS), to: range.to.plus_ms(days * DAY_MS) }
+}
+
+/// What is so at a moment of a stretch; its ends are no ends of duty.
+fn at_moment(duty: &Duty, looked: TimeRange, at: Timestamp) -> Present {
+    let on_duty = duty.shifts.iter().find(|shift| shift.range.contains(at)).copied();
+    let gap = duty.gaps.iter().find(|gap| gap.contains(at)).copied();
+    let now = on_duty.map(|shift| shift.range).or(gap).unwrap_or(looked);
+    Present {
+        on_duty,
+        since: Some(now.from).filter(|from| *from > looked.from),
+        until: Some(now.to).filter(|to| *to < looked.to),
+        next: duty.shifts.iter().find(|shift| shift.range.from >= now.to).copied(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::id::Id;
+    use crate::model::notification::routing::Routed;
+    use crate::model::oncall::schedule::{Absence, Layer, Rotation, Schedule};
+    use crate::model::sla::business_hours::Day;
+
+    fn at(text: &str) -> Timestamp {
+        let moment: chrono::DateTime<chrono::Utc> = text.parse().unwrap();
+        Timestamp::from_ms(moment.timestamp_millis())
+    }
+
+    /// Two contacts from the first of November on.
+    fn schedule(rotation: Rotation, hours: Option<&str>) -> Schedule {
+        let contact = |key| Routed { key, id: Id::random() };
+        let starts_at = at("2026-11-01T00:00:00Z");
+        let layer = Layer {
+            name: "Layer".into(),
+            contacts: vec![contact(1), contact(2)],
+            starts_at,
+            ends_at: None,
+            rotation,
+            hours: hours.map(|hours| hours.parse().unwrap()),
+        };
+        Schedule {
+            key: 1,
+            id: Id::random(),
+            organisation: 1,
+            name: "Shop".into(),
+            zone: "UTC".parse().unwrap(),
+            layers: vec![layer],
+            created_at: starts_at,
+            updated_at: starts_at,
+        }
+    }
+
+    fn weekly(weeks: u32) -> Rotation {
+        Rotation::Weekly { weeks, day: Day::Mon, at: "09:00".parse().unwrap() }
+    }
+
+    /// Rotation, hours, the moment; who is on duty, since when, until when, and the begin of the next shift.
+    #[rstest]
+    #[case::a_week(weekly(1), None, "2026-11-25T12:00:00Z",
+        (Some(1), Some("2026-11-23T09:00"), Some("2026-11-30T09:00"), Some("2026-11-30T09:00")))]
+    #[case::far_ahead(weekly(40), None, "2026-11-25T12:00:00Z",
+        (Some(1), Some("2026-11-01T00:00"), Some("2027-08-02T09:00"), Some("2027-08-02T09:00")))]
+    #[case::too_far(weekly(70), None, "2026-11-25T12:00:00Z", (Some(1), Some("2026-11-01T00:00"), None, None))]
+    #[case::nobody(weekly(1), Some("mon,tue,wed,thu,fri 08:00-18:00"), "2026-11-25T20:00:00Z",
+        (None, Some("2026-11-25T18:00"), Some("2026-11-26T08:00"), Some("2026-11-26T08:00")))]
+    #[case::not_yet(weekly(1), None, "2026-10-30T00:00:00Z",
+        (None, None, Some("2026-11-01T00:00"), Some("2026-11-01T00:00")))]
+    #[case::twelve_hours(Rotation::Hours { hours: 12 }, None, "2026-11-25T13:00:00Z",
+        (Some(2), Some("2026-11-25T12:00"), Some("2026-11-26T00:00"), Some("2026-11-26T00:00")))]
+    fn the_present_has_a_begin_and_an_end(
+        #[case] rotation: Rotation,
+        #[case] hours: Option<&str>,
+        #[case] now: &str,
+        #[case] (contact, since, until, next): (Option<i64>, Option<&str>, Option<&str>, Option<&str>),
+    ) {
+        let schedule = schedule(rotation, hours);
+        let present = Roster { schedule: &schedule, overrides: &[], absences: &[] }.present(at(now));
+        let shown = |at: Option<Timestamp>| at.map(|at| at.to_string()[..16].to_owned());
+        assert_eq!(present.on_duty.map(|shift| shift.contact), contact);
+        assert_eq!(shown(present.since).as_deref(), since);
+        assert_eq!(shown(present.until).as_deref(), until);
+        assert_eq!(shown(present.next.map(|next| next.range.from)).as_deref(), next);
+    }
+
+    /// A shift that goes on beyond a stretch is shown whole, and one that an absence cuts is two.
+    #[test]
+    fn shifts_are_not_cut_at_the_end_of_a_stretch() {
+        let schedule = schedule(weekly(4), None);
+        let away = TimeRange { from: at("2026-12-24T00:00:00Z"), to: at("2026-12-27T00:00:00Z") };
+        let absences = [1, 2].map(|contact| Absence { contact, range: away });
+        let roster = Roster { schedule: &schedule, overrides: &[], absences: &absences };
+        let shifts = roster
+            .whole_shifts(TimeRange { from: at("2026-12-20T00:00:00Z"), to: at("2026-12-28T00:00:00Z") });
+        let shown: Vec<(i64, String, String)> = shifts
+            .iter()
+            .map(|shift| {
+                let day = |at: Timestamp| at.to_string()[..10].to_owned();
+                (shift.contact, day(shift.range.from), day(shift.range.to))
+            })
+            .collect();
+        let expected = [
+            (2, "2026-11-23", "2026-12-21"),
+            (1, "2026-12-21", "2026-12-24"),
+            (1, "2026-12-27", "2027-01-18"),
+        ];
+        assert_eq!(shown, expected.map(|(contact, from, to)| (contact, from.to_owned(), to.to_owned())));
+    }
+}

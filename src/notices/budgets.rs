@@ -1,0 +1,128 @@
+//! Error budgets of SLA targets that are used up too fast: the rules of the SRE workbook fire.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::model::access::Organisation;
+use crate::model::incident::Severity;
+use crate::model::notice::{Notice, Source, Trouble, Words};
+use crate::model::notification::Event;
+use crate::model::sight::Sight;
+use crate::model::sla::SlaTarget;
+use crate::model::sla::burn::{BurnState, LONGEST_MS, Reading};
+use crate::notices::Notices;
+use crate::notices::patience::Patience;
+use crate::notices::phrase::Phrase;
+use crate::sla_reports::{Asked, SlaReportFailed, gather};
+use crate::stats::sla::account::Judged;
+use crate::store::{MainError, PageWindow, notices, notification_channels, organisations, sla_targets};
+use crate::texts::Text;
+
+const EVENT: Event = Event::SlaBurning;
+/// The time between two looks at budgets.
+const EVERY: Duration = Duration::from_secs(30);
+/// The time for which no rule must fire before it is over: short windows forget soon.
+const OVER_AFTER: Duration = Duration::from_secs(600);
+/// Targets of an organisation that are looked at.
+const TARGETS_MAX: u64 = 1_000;
+
+/// What is remembered of budgets between two looks.
+#[derive(Debug)]
+pub(super) struct Budgets {
+    patience: Patience,
+    looked_at: Option<Instant>,
+}
+
+impl Default for Budgets {
+    fn default() -> Self {
+        Self { patience: Patience::new(Duration::ZERO, OVER_AFTER), looked_at: None }
+    }
+}
+
+impl Budgets {
+    /// Compares, every half minute, the budgets of organisations that want to know with the notices that last.
+    pub(super) async fn compare(&mut self, parts: &Notices) -> Result<(), MainError> {
+        if self.looked_at.is_some_and(|at| at.elapsed() < EVERY) {
+            return Ok(());
+        }
+        self.looked_at = Some(Instant::now());
+        let main = parts.announcer.databases.main.reader();
+        let lasting = notices::lasting_of(main, EVENT).await?;
+        let mut wrong = Vec::new();
+        let wanting = notification_channels::wanting(main, EVENT).await?;
+        for organisation in organisations::with_keys(main, wanting).await? {
+            let sight = Sight::whole(organisation.key);
+            let window = PageWindow { offset: 0, limit: TARGETS_MAX };
+            for target in sla_targets::list(main, sight, window).await?.0 {
+                wrong.extend(self.look(parts, &organisation, target, &lasting).await);
+            }
+        }
+        parts.reconcile(&wrong, &lasting, over).await
+    }
+
+    /// What is wrong with the budget of a target. When it cannot be read it is as it was told.
+    async fn look(
+        &mut self,
+        parts: &Notices,
+        organisation: &Organisation,
+        target: SlaTarget,
+        lasting: &[Notice],
+    ) -> Option<Trouble> {
+        let (id, name) = (target.id, target.name.clone());
+        let source = Source { organisation: organisation.key, event: EVENT, name: id.to_string() };
+        let told = lasting.iter().find(|notice| notice.trouble.source == source);
+        let firing = match firing(parts, organisation, target).await {
+            Ok(firing) => firing,
+            Err(error) => {
+                tracing::debug!(%error, target = %id, "an error budget cannot be read at the moment");
+                return told.map(|notice| notice.trouble.clone());
+            }
+        };
+        if !self.patience.counts(id.as_str(), firing.is_some(), told.is_some(), Instant::now()) {
+            return None;
+        }
+        match firing {
+            Some(firing) => Some(trouble(source, &firing, &name, organisation)),
+            None => told.map(|notice| notice.trouble.clone()),
+        }
+    }
+}
+
+/// The most urgent rule that fires.
+async fn firing(
+    parts: &Notices,
+    organisation: &Organisation,
+    target: SlaTarget,
+) -> Result<Option<Reading>, SlaReportFailed> {
+    let now = parts.guard.now();
+    let period = target.terms.period.current(target.terms.zone, now);
+    let judged = Judged::new(target.terms.clone(), period, now);
+    let asked = Asked { judged, since: now.plus_ms(-LONGEST_MS), now };
+    let report = gather(&parts.announcer, Sight::whole(organisation.key), target, asked).await?;
+    let firing = report.burn.into_iter().flatten().filter(Reading::is_firing);
+    Ok(firing.min_by_key(|reading| Reverse(reading.rule.state)))
+}
+
+fn trouble(source: Source, firing: &Reading, name: &str, organisation: &Organisation) -> Trouble {
+    let is_fast = firing.rule.state == BurnState::Fast;
+    let rate = firing.long.unwrap_or_default();
+    let rate = format!("{}.{}", rate / 1_000, rate % 1_000 / 100);
+    let hours = usize::try_from(firing.rule.long_ms / 3_600_000).unwrap_or_default();
+    let phrase = Phrase {
+        title: Text::about(if is_fast { "budget-burns-fast" } else { "budget-burns" }, name),
+        text: Text::new("budget-burns-text").with_note(&rate).within_hours(hours),
+    };
+    Trouble {
+        source,
+        severity: if is_fast { Severity::Critical } else { Severity::Major },
+        words: phrase.words(organisation),
+        service: None,
+    }
+}
+
+fn over(notice: &Notice, organisation: &Organisation) -> Words {
+    let title = Text::about("budget-lasts", &notice.trouble.words.title);
+    Phrase { title, text: Text::new("budget-lasts-text") }.words(organisation)
+}

@@ -1,0 +1,143 @@
+//! What a period of an SLA target comes to: whatever decides it is read and put together here, before it is shown in one form or
+//! another, or somebody is told. The arithmetic is that of `stats::sla`.
+
+use std::collections::HashMap;
+
+use crate::announcer::Announcer;
+use crate::announcer::peers::NobodyAnswers;
+use crate::clock::Timestamp;
+use crate::model::service::{Service, ServiceAddress};
+use crate::model::sight::Sight;
+use crate::model::sla::burn::Reading;
+use crate::model::sla::{SlaTarget, Subject};
+use crate::model::time_range::TimeRange;
+use crate::model::window::Window;
+use crate::stats::sla::account::Judged;
+use crate::stats::sla::{Past, Run, Sums, runs, sums};
+use crate::store::history::changes;
+use crate::store::incidents::downtime::{self, Counted};
+use crate::store::{PageWindow, StoreError, services, windows};
+
+/// Services of one report.
+pub const SERVICES_MAX: u64 = 1_000;
+
+/// What a period comes to.
+#[derive(Debug)]
+pub struct Report {
+    /// The target.
+    pub target: SlaTarget,
+    /// The period, and how far it has come.
+    pub judged: Judged,
+    /// Now.
+    pub made_at: Timestamp,
+    /// Its services, oldest first.
+    pub services: Vec<ServiceReport>,
+    /// The sums of all services.
+    pub sums: Sums,
+    /// The rules for alerts; `None` for a period that is over.
+    pub burn: Option<[Reading; 3]>,
+}
+
+/// What the period comes to for one service.
+#[derive(Debug)]
+pub struct ServiceReport {
+    /// The service.
+    pub service: Service,
+    /// Its sums.
+    pub sums: Sums,
+    /// Its promised time in runs, oldest first.
+    pub runs: Vec<Run>,
+    /// The incidents that count as downtime of it.
+    pub incidents: Vec<Counted>,
+}
+
+/// There is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum SlaReportFailed {
+    /// A database has failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Nobody watches one of the services just now.
+    #[error(transparent)]
+    Unanswered(#[from] NobodyAnswers),
+    /// More than [`SERVICES_MAX`] services carry the tag.
+    #[error("more than {SERVICES_MAX} services carry the tag")]
+    TooManyServices,
+}
+
+/// What is to be put together.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The period of the target.
+    pub judged: Judged,
+    /// The time before which nothing is read; it counts as not measured.
+    pub since: Timestamp,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// Puts together what a target comes to.
+///
+/// # Errors
+/// When a database fails, nobody watches one of the services just now, or there are too many.
+pub async fn gather(
+    announcer: &Announcer,
+    sight: Sight,
+    target: SlaTarget,
+    Asked { judged, since, now }: Asked,
+) -> Result<Report, SlaReportFailed> {
+    let main = announcer.databases.main.reader();
+    let found = subjects(announcer, sight, &target.subject).await?;
+    let looked_at = TimeRange { from: since, to: judged.until };
+    let keys: Vec<i64> = found.iter().map(|service| service.key).collect();
+    let mut decided: HashMap<i64, Vec<Window>> = HashMap::new();
+    for window in windows::since(main, &keys, looked_at.from).await.map_err(StoreError::from)? {
+        decided.entry(window.service).or_default().push(window);
+    }
+    let counted = downtime::counted(main, sight, &keys, looked_at).await.map_err(StoreError::from)?;
+    let addresses: Vec<ServiceAddress> = found.iter().map(Service::address).collect();
+    let snapshots = announcer.snapshots(&addresses).await?;
+    let (mut reports, mut all, mut spans_of_all) = (Vec::new(), Sums::default(), Vec::new());
+    let history = announcer.databases.history.reader();
+    for (service, snapshot) in found.into_iter().zip(snapshots) {
+        let changes = changes::since(history, service.key, looked_at.from).await.map_err(StoreError::from)?;
+        let incidents: Vec<Counted> =
+            counted.iter().filter(|counted| counted.service == service.key).copied().collect();
+        let past = Past {
+            changes: &changes,
+            measured_until: snapshot.measured_until.unwrap_or(looked_at.from),
+            windows: decided.get(&service.key).map_or(&[], Vec::as_slice),
+            incidents: &incidents.iter().map(|counted| counted.time).collect::<Vec<_>>(),
+        };
+        let spans = judged.spans(&past);
+        let (sums, runs) = (sums(&spans, judged.so_far()), runs(&spans, judged.so_far()));
+        all.merge(sums);
+        let within = |counted: &Counted| counted.time.to > judged.period.from;
+        let incidents = incidents.into_iter().filter(within).collect();
+        reports.push(ServiceReport { service, sums, runs, incidents });
+        spans_of_all.push(spans);
+    }
+    let burn = (judged.until == now).then(|| judged.burn(&spans_of_all));
+    Ok(Report { target, judged, made_at: now, services: reports, sums: all, burn })
+}
+
+/// The services that a target is about, as far as they are seen.
+async fn subjects(
+    announcer: &Announcer,
+    sight: Sight,
+    subject: &Subject,
+) -> Result<Vec<Service>, SlaReportFailed> {
+    let main = announcer.databases.main.reader();
+    match subject {
+        Subject::Service(service) => {
+            let found = services::find(main, sight, service.id).await.map_err(StoreError::from)?;
+            Ok(found.into_iter().collect())
+        }
+        Subject::Tag(tag) => {
+            let window = PageWindow { offset: 0, limit: SERVICES_MAX };
+            let found = services::list(main, sight, Some(tag.key), window).await;
+            let (found, total) = found.map_err(StoreError::from)?;
+            if total > SERVICES_MAX { Err(SlaReportFailed::TooManyServices) } else { Ok(found) }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Secret addresses of contacts' calendars, found by the hash of the secret; the secret itself is kept nowhere.
+
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use watchkeeper_entities::contact_calendar::{ActiveModel, Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::store::MainError;
+
+/// SHA-256 of a secret.
+pub type SecretHash = [u8; 32];
+
+/// Gives a contact an address; the one that it had stops working.
+///
+/// # Errors
+/// When the database fails.
+pub async fn replace(
+    connection: &impl ConnectionTrait,
+    contact: i64,
+    hash: SecretHash,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    delete(connection, contact).await?;
+    let row =
+        ActiveModel { contact_id: Set(contact), secret_hash: Set(hash.to_vec()), created_at: Set(now.ms()) };
+    Entity::insert(row).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// Takes the address of a contact away. Returns true if it had one.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, contact: i64) -> Result<bool, MainError> {
+    let deleted = Entity::delete_by_id(contact).exec(connection).await?;
+    Ok(deleted.rows_affected > 0)
+}
+
+/// The key of the contact whose address has this hash. Organisations do not matter here: the secret says it all.
+///
+/// # Errors
+/// When the database fails.
+pub async fn find_by_hash(
+    connection: &impl ConnectionTrait,
+    hash: &SecretHash,
+) -> Result<Option<i64>, MainError> {
+    let row = Entity::find().filter(Column::SecretHash.eq(hash.to_vec())).one(connection).await?;
+    Ok(row.map(|row| row.contact_id))
+}
+
+/// The time at which a contact was given its address; `None` when it has none.
+///
+/// # Errors
+/// When the database fails.
+pub async fn made_at(
+    connection: &impl ConnectionTrait,
+    contact: i64,
+) -> Result<Option<Timestamp>, MainError> {
+    let row = Entity::find_by_id(contact).one(connection).await?;
+    Ok(row.map(|row| Timestamp::from_ms(row.created_at)))
+}

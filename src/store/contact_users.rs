@@ -1,0 +1,30 @@
+//! Everybody who names a contact: as long as there is somebody, it cannot be deleted.
+
+use sea_orm::ConnectionTrait;
+
+use crate::clock::Timestamp;
+use crate::model::contact::Contact;
+use crate::store::oncall::{cover_requests, overrides, schedules};
+use crate::store::{MainError, escalation_policies};
+
+/// Names of those who name a contact: schedules, escalation policies, overrides that are not over, cover requests that are
+/// open.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn names(
+    connection: &impl ConnectionTrait,
+    contact: &Contact,
+    now: Timestamp,
+) -> Result<Vec<String>, MainError> {
+    let owner = contact.organisation;
+    let schedules = schedules::names_of_contact(connection, owner, contact.key).await?;
+    let mut names: Vec<String> = schedules.iter().map(|name| format!("on-call schedule {name}")).collect();
+    let policies = escalation_policies::names_of_contact(connection, owner, contact.key).await?;
+    names.extend(policies.iter().map(|name| format!("escalation policy {name}")));
+    let overrides = overrides::schedules_of_contact(connection, contact.key, now).await?;
+    names.extend(overrides.iter().map(|name| format!("override of {name}")));
+    let requests = cover_requests::schedules_of_contact(connection, owner, contact.key, now).await?;
+    names.extend(requests.iter().map(|name| format!("cover request of {name}")));
+    Ok(names)
+}

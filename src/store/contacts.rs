@@ -1,0 +1,213 @@
+//! Contacts. Every finder is scoped by organisation, but that by keys.
+//!
+//! Who writes a contact holds the lock of the organisation, so that its channels stay.
+
+use std::collections::HashMap;
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+use watchkeeper_entities::contact::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::notification_delivery;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::contact::{Contact, NamedContact};
+use crate::model::sight::Sight;
+use crate::store::quiet_hours::StoredQuietHours;
+use crate::store::selected_services::StoredLink;
+use crate::store::{MainError, PageWindow};
+
+/// Keys bound at a time.
+const CHUNK: usize = 1_000;
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+/// The contacts of this page, oldest first, and how many there are in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    window: PageWindow,
+) -> Result<(Vec<Contact>, u64), MainError> {
+    let wanted = of_organisation(sight.organisation());
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
+    let rows = rows.all(connection).await?.into_iter().map(from_row);
+    Ok((rows.collect::<Result<_, _>>()?, total))
+}
+
+/// The contact of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    id: Id,
+) -> Result<Option<Contact>, MainError> {
+    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    wanted.one(connection).await?.map(from_row).transpose()
+}
+
+/// The contacts with these keys, whoever owns them.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<Contact>, MainError> {
+    let mut found = Vec::with_capacity(keys.len());
+    for some in keys.chunks(CHUNK) {
+        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(connection).await?;
+        for row in rows {
+            found.push(from_row(row)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The contacts of an organisation by their ids.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn by_id(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<HashMap<Id, NamedContact>, MainError> {
+    let named = named(connection, of_organisation(organisation)).await?;
+    Ok(named.into_iter().map(|contact| (contact.id, contact)).collect())
+}
+
+/// Contacts by their keys, whoever owns them.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn by_key(
+    connection: &impl ConnectionTrait,
+    keys: impl IntoIterator<Item = i64>,
+) -> Result<HashMap<i64, NamedContact>, MainError> {
+    let mut keys: Vec<i64> = keys.into_iter().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let mut found = HashMap::with_capacity(keys.len());
+    for some in keys.chunks(CHUNK) {
+        let wanted = Entity::find().filter(Column::Id.is_in(some.iter().copied()));
+        let named = named(connection, wanted).await?;
+        found.extend(named.into_iter().map(|contact| (contact.key, contact)));
+    }
+    Ok(found)
+}
+
+/// Returns the number of contacts of an organisation.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(connection).await?)
+}
+
+/// Stores a new contact; its `key` is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(connection: &impl ConnectionTrait, contact: Contact) -> Result<Contact, MainError> {
+    let row = ActiveModel { id: NotSet, ..to_row(&contact)? };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(Contact { key, ..contact })
+}
+
+/// Stores a changed contact.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, contact: &Contact) -> Result<(), MainError> {
+    to_row(contact)?.update(connection).await?;
+    Ok(())
+}
+
+/// Deletes a contact with its absences, what is left of its overrides, its calendar, and the messages for it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, contact: i64) -> Result<(), MainError> {
+    let of_contact = notification_delivery::Column::ContactId.eq(contact);
+    notification_delivery::Entity::delete_many().filter(of_contact).exec(connection).await?;
+    Entity::delete_by_id(contact).exec(connection).await?;
+    Ok(())
+}
+
+/// Names of the contacts of an organisation that are told by this channel.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn names_of_channel(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    channel: i64,
+) -> Result<Vec<String>, MainError> {
+    let rows = of_organisation(organisation).order_by_asc(Column::Id).all(connection).await?;
+    let all: Vec<Contact> = rows.into_iter().map(from_row).collect::<Result<_, _>>()?;
+    let is_told = |contact: &Contact| contact.channels.iter().any(|told| told.key == channel);
+    Ok(all.into_iter().filter(is_told).map(|contact| contact.name).collect())
+}
+
+async fn named(
+    connection: &impl ConnectionTrait,
+    wanted: Select<Entity>,
+) -> Result<Vec<NamedContact>, MainError> {
+    let wanted = wanted.select_only().columns([Column::Id, Column::PublicId, Column::Name]);
+    let rows: Vec<(i64, String, String)> = wanted.into_tuple().all(connection).await?;
+    let read = |(key, id, name): (i64, String, String)| {
+        let id =
+            id.parse().map_err(|_| MainError::corrupt("contact", &key, &"its id has not the form of one"))?;
+        Ok(NamedContact { key, id, name })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+fn to_row(contact: &Contact) -> Result<ActiveModel, MainError> {
+    let channels = StoredLink::all(&contact.channels);
+    let unwritable = |problem| MainError::corrupt("contact", &contact.id, &problem);
+    let quiet = contact.quiet.as_ref().map(|quiet| serde_json::to_string(&StoredQuietHours::of(quiet)));
+    Ok(ActiveModel {
+        id: Set(contact.key),
+        public_id: Set(contact.id.to_string()),
+        organisation_id: Set(contact.organisation),
+        name: Set(contact.name.clone()),
+        email: Set(contact.email.clone()),
+        time_zone: Set(contact.zone.name().into()),
+        language: Set(contact.language.clone()),
+        channels: Set(serde_json::to_string(&channels).map_err(unwritable)?),
+        quiet_hours: Set(quiet.transpose().map_err(unwritable)?),
+        created_at: Set(contact.created_at.ms()),
+        updated_at: Set(contact.updated_at.ms()),
+    })
+}
+
+fn from_row(row: Model) -> Result<Contact, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("contact", &row.id, &problem);
+    let channels: Option<Vec<StoredLink>> = serde_json::from_str(&row.channels).ok();
+    let quiet = row.quiet_hours.as_deref().map(|quiet| {
+        let stored: Option<StoredQuietHours> = serde_json::from_str(quiet).ok();
+        stored.and_then(|stored| stored.read()).ok_or_else(|| corrupt("its quiet hours cannot be read"))
+    });
+    Ok(Contact {
+        key: row.id,
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        organisation: row.organisation_id,
+        zone: row.time_zone.parse().map_err(|_| corrupt("unknown time zone"))?,
+        channels: channels
+            .and_then(StoredLink::read)
+            .ok_or_else(|| corrupt("its channels cannot be read"))?,
+        quiet: quiet.transpose()?,
+        name: row.name,
+        email: row.email,
+        language: row.language,
+        created_at: Timestamp::from_ms(row.created_at),
+        updated_at: Timestamp::from_ms(row.updated_at),
+    })
+}

@@ -1,0 +1,157 @@
+//! Absences of contacts. Every finder of clients is scoped by organisation.
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+};
+use watchkeeper_entities::oncall_absence::{ActiveModel, Column, Entity, Model};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::oncall::entry::{AbsenceEntry, KEPT_MS};
+use crate::model::oncall::schedule::Absence;
+use crate::model::sight::Sight;
+use crate::model::time_range::TimeRange;
+use crate::store::oncall::window::{Columns, Filter, narrowed};
+use crate::store::{MainError, PageWindow, contacts};
+
+const COLUMNS: Columns<Column> = Columns {
+    schedule: None,
+    contact: Column::ContactId,
+    starts_at: Column::StartsAt,
+    ends_at: Column::EndsAt,
+};
+
+/// The absences of this page, by their begin, and how many there are in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    filter: &Filter,
+    window: PageWindow,
+) -> Result<(Vec<AbsenceEntry>, u64), MainError> {
+    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let wanted = narrowed(owned, filter, &COLUMNS);
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted.order_by_asc(Column::StartsAt).order_by_asc(Column::Id);
+    let rows = rows.offset(window.offset).limit(window.limit).all(connection).await?;
+    Ok((with_names(connection, rows).await?, total))
+}
+
+/// The absence of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    id: Id,
+) -> Result<Option<AbsenceEntry>, MainError> {
+    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let row = owned.filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    Ok(with_names(connection, row.into_iter().collect()).await?.pop())
+}
+
+/// The number of absences of an organisation, once those that nobody can look back at are gone.
+///
+/// # Errors
+/// When the database fails.
+pub async fn make_room(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    now: Timestamp,
+) -> Result<u64, MainError> {
+    let of_organisation = || Column::OrganisationId.eq(organisation);
+    let old = Column::EndsAt.lt(now.plus_ms(-KEPT_MS).ms());
+    Entity::delete_many().filter(of_organisation()).filter(old).exec(connection).await?;
+    Ok(Entity::find().filter(of_organisation()).count(connection).await?)
+}
+
+/// Stores a new absence; its `key` is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    entry: AbsenceEntry,
+) -> Result<AbsenceEntry, MainError> {
+    let row = ActiveModel { id: NotSet, ..to_row(&entry) };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(AbsenceEntry { key, ..entry })
+}
+
+/// Stores a changed absence.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, entry: &AbsenceEntry) -> Result<(), MainError> {
+    to_row(entry).update(connection).await?;
+    Ok(())
+}
+
+/// Deletes an absence.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(key).exec(connection).await?;
+    Ok(())
+}
+
+/// The absences in an organisation that lie in a stretch of time at least in part.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn touching(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    range: TimeRange,
+) -> Result<Vec<Absence>, MainError> {
+    let rows = Entity::find()
+        .filter(Column::OrganisationId.eq(organisation))
+        .filter(Column::EndsAt.gt(range.from.ms()))
+        .filter(Column::StartsAt.lt(range.to.ms()))
+        .all(connection)
+        .await?;
+    Ok(rows.iter().map(|row| Absence { contact: row.contact_id, range: range_of(row) }).collect())
+}
+
+async fn with_names(
+    connection: &impl ConnectionTrait,
+    rows: Vec<Model>,
+) -> Result<Vec<AbsenceEntry>, MainError> {
+    let contacts = contacts::by_key(connection, rows.iter().map(|row| row.contact_id)).await?;
+    let read = |row: Model| {
+        let corrupt = |problem: &str| MainError::corrupt("oncall_absence", &row.id, &problem);
+        let contact = contacts.get(&row.contact_id).cloned();
+        Ok(AbsenceEntry {
+            key: row.id,
+            id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+            organisation: row.organisation_id,
+            contact: contact.ok_or_else(|| corrupt("its contact is not there"))?,
+            range: range_of(&row),
+            created_at: Timestamp::from_ms(row.created_at),
+            updated_at: Timestamp::from_ms(row.updated_at),
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+fn range_of(row: &Model) -> TimeRange {
+    TimeRange { from: Timestamp::from_ms(row.starts_at), to: Timestamp::from_ms(row.ends_at) }
+}
+
+fn to_row(entry: &AbsenceEntry) -> ActiveModel {
+    ActiveModel {
+        id: Set(entry.key),
+        public_id: Set(entry.id.to_string()),
+        organisation_id: Set(entry.organisation),
+        contact_id: Set(entry.contact.key),
+        starts_at: Set(entry.range.from.ms()),
+        ends_at: Set(entry.range.to.ms()),
+        created_at: Set(entry.created_at.ms()),
+        updated_at: Set(entry.updated_at.ms()),
+    }
+}

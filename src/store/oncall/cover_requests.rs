@@ -1,0 +1,228 @@
+//! Cover requests. Every finder is scoped by organisation.
+//!
+//! An answer is stored in one transaction with the override that it makes, under the lock of the organisation: of two who
+//! accept at once, the second one finds it taken.
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+use serde::{Deserialize, Serialize};
+use watchkeeper_entities::oncall_cover_request::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::oncall_override;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::notification::routing::Routed;
+use crate::model::oncall::cover::{Asked, CoverRequest, CoverStatus};
+use crate::model::oncall::entry::KEPT_MS;
+use crate::model::sight::Sight;
+use crate::model::time_range::TimeRange;
+use crate::store::oncall::schedules;
+use crate::store::oncall::window::{Columns, Filter, narrowed};
+use crate::store::{MainError, PageWindow, contacts};
+
+const COLUMNS: Columns<Column> = Columns {
+    schedule: Some(Column::ScheduleId),
+    contact: Column::ContactId,
+    starts_at: Column::StartsAt,
+    ends_at: Column::EndsAt,
+};
+
+/// The requests of this page, newest first, and how many there are in all. Without statuses: of every status.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    (filter, statuses, now): (&Filter, &[CoverStatus], Timestamp),
+    window: PageWindow,
+) -> Result<(Vec<CoverRequest>, u64), MainError> {
+    let mut wanted = narrowed(of_organisation(sight.organisation()), filter, &COLUMNS);
+    if !statuses.is_empty() {
+        let any = statuses.iter().fold(sea_orm::Condition::any(), |any, status| any.add(is(*status, now)));
+        wanted = wanted.filter(any);
+    }
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted.order_by_desc(Column::Id).offset(window.offset).limit(window.limit);
+    Ok((with_names(connection, sight.organisation(), rows.all(connection).await?).await?, total))
+}
+
+/// The request of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    id: Id,
+) -> Result<Option<CoverRequest>, MainError> {
+    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    let row = wanted.one(connection).await?;
+    Ok(with_names(connection, sight.organisation(), row.into_iter().collect()).await?.pop())
+}
+
+/// The number of requests of an organisation, once those that nobody can look back at are gone.
+///
+/// # Errors
+/// When the database fails.
+pub async fn make_room(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    now: Timestamp,
+) -> Result<u64, MainError> {
+    let old = Column::EndsAt.lt(now.plus_ms(-KEPT_MS).ms());
+    let of_owner = Column::OrganisationId.eq(organisation);
+    Entity::delete_many().filter(of_owner).filter(old).exec(connection).await?;
+    Ok(of_organisation(organisation).count(connection).await?)
+}
+
+/// Stores a new request; its `key` is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    request: CoverRequest,
+) -> Result<CoverRequest, MainError> {
+    let row = ActiveModel { id: NotSet, ..to_row(&request)? };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(CoverRequest { key, ..request })
+}
+
+/// Stores what became of a request.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, request: &CoverRequest) -> Result<(), MainError> {
+    to_row(request)?.update(connection).await?;
+    Ok(())
+}
+
+/// Names of the schedules for which a contact asks, or is asked, and nobody has answered yet.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub(in crate::store) async fn schedules_of_contact(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    contact: i64,
+    now: Timestamp,
+) -> Result<Vec<String>, MainError> {
+    let open = of_organisation(organisation).filter(is(CoverStatus::Open, now));
+    let rows = open.order_by_asc(Column::Id).all(connection).await?;
+    let all = with_names(connection, organisation, rows).await?.into_iter();
+    let names = |request: &CoverRequest| {
+        request.contact.key == contact || request.asked.iter().any(|asked| asked.contact.key == contact)
+    };
+    Ok(all.filter(names).map(|request| request.schedule.name).collect())
+}
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+/// The rows with this status; one that nobody has answered expires at the end of its time.
+fn is(status: CoverStatus, now: Timestamp) -> sea_orm::Condition {
+    let stored = |status: CoverStatus| Column::Status.eq(status.as_str());
+    let all = sea_orm::Condition::all();
+    match status {
+        CoverStatus::Open => all.add(stored(CoverStatus::Open)).add(Column::EndsAt.gt(now.ms())),
+        CoverStatus::Expired => all.add(stored(CoverStatus::Open)).add(Column::EndsAt.lte(now.ms())),
+        CoverStatus::Accepted | CoverStatus::Declined | CoverStatus::Cancelled => all.add(stored(status)),
+    }
+}
+
+async fn with_names(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    rows: Vec<Model>,
+) -> Result<Vec<CoverRequest>, MainError> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let schedules = schedules::by_key(connection, organisation).await?;
+    let named = rows.iter().flat_map(|row| [Some(row.contact_id), row.accepted_by_id]).flatten();
+    let contacts = contacts::by_key(connection, named).await?;
+    let placed = placed(connection, rows.iter().filter_map(|row| row.override_id)).await?;
+    let read = |row: Model| {
+        let corrupt = |problem: &str| MainError::corrupt("oncall_cover_request", &row.id, &problem);
+        let asked: Option<Vec<StoredAsked>> = serde_json::from_str(&row.asked).ok();
+        let asked = asked.and_then(|asked| asked.into_iter().map(StoredAsked::read).collect());
+        let (schedule, contact) = (schedules.get(&row.schedule_id), contacts.get(&row.contact_id));
+        let placed = row.override_id.and_then(|key| placed.iter().find(|placed| placed.key == key));
+        Ok(CoverRequest {
+            key: row.id,
+            id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+            organisation: row.organisation_id,
+            schedule: schedule.cloned().ok_or_else(|| corrupt("its schedule is not there"))?,
+            contact: contact.cloned().ok_or_else(|| corrupt("its contact is not there"))?,
+            range: TimeRange { from: Timestamp::from_ms(row.starts_at), to: Timestamp::from_ms(row.ends_at) },
+            asked: asked.ok_or_else(|| corrupt("those who are asked cannot be read"))?,
+            outcome: row.status.parse().map_err(|_| corrupt("unknown status"))?,
+            accepted_by: row.accepted_by_id.and_then(|key| contacts.get(&key).cloned()),
+            placed: placed.copied(),
+            note: row.note,
+            created_at: Timestamp::from_ms(row.created_at),
+            updated_at: Timestamp::from_ms(row.updated_at),
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// Overrides by their keys.
+async fn placed(
+    connection: &impl ConnectionTrait,
+    keys: impl Iterator<Item = i64>,
+) -> Result<Vec<Routed>, MainError> {
+    use oncall_override::Column as Placed;
+    let wanted = oncall_override::Entity::find().select_only().columns([Placed::Id, Placed::PublicId]);
+    let rows: Vec<(i64, String)> = wanted.filter(Placed::Id.is_in(keys)).into_tuple().all(connection).await?;
+    let corrupt = |key: &i64| MainError::corrupt("oncall_override", key, &"its id has not the form of one");
+    rows.into_iter().map(|(key, id)| Ok(Routed { key, id: id.parse().map_err(|_| corrupt(&key))? })).collect()
+}
+
+/// Somebody who is asked, as it is stored.
+#[derive(Serialize, Deserialize)]
+struct StoredAsked {
+    key: i64,
+    id: String,
+    declined_at: Option<i64>,
+}
+
+impl StoredAsked {
+    fn of(asked: &Asked) -> Self {
+        Self {
+            key: asked.contact.key,
+            id: asked.contact.id.to_string(),
+            declined_at: asked.declined_at.map(Timestamp::ms),
+        }
+    }
+
+    fn read(self) -> Option<Asked> {
+        let contact = Routed { key: self.key, id: self.id.parse::<Id>().ok()? };
+        Some(Asked { contact, declined_at: self.declined_at.map(Timestamp::from_ms) })
+    }
+}
+
+fn to_row(request: &CoverRequest) -> Result<ActiveModel, MainError> {
+    let unwritable = |problem| MainError::corrupt("oncall_cover_request", &request.id, &problem);
+    let asked: Vec<StoredAsked> = request.asked.iter().map(StoredAsked::of).collect();
+    Ok(ActiveModel {
+        id: Set(request.key),
+        public_id: Set(request.id.to_string()),
+        organisation_id: Set(request.organisation),
+        schedule_id: Set(request.schedule.key),
+        contact_id: Set(request.contact.key),
+        starts_at: Set(request.range.from.ms()),
+        ends_at: Set(request.range.to.ms()),
+        note: Set(request.note.clone()),
+        asked: Set(serde_json::to_string(&asked).map_err(unwritable)?),
+        status: Set(request.outcome.to_string()),
+        accepted_by_id: Set(request.accepted_by.as_ref().map(|contact| contact.key)),
+        override_id: Set(request.placed.map(|placed| placed.key)),
+        created_at: Set(request.created_at.ms()),
+        updated_at: Set(request.updated_at.ms()),
+    })
+}

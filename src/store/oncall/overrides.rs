@@ -1,0 +1,196 @@
+//! Overrides of on-call schedules. Every finder of clients is scoped by organisation.
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+};
+use watchkeeper_entities::oncall_override::{ActiveModel, Column, Entity, Model};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::oncall::entry::{KEPT_MS, OverrideEntry};
+use crate::model::oncall::schedule::Override;
+use crate::model::sight::Sight;
+use crate::model::time_range::TimeRange;
+use crate::store::oncall::schedules;
+use crate::store::oncall::window::{Columns, Filter, narrowed};
+use crate::store::{MainError, PageWindow, contacts};
+
+const COLUMNS: Columns<Column> = Columns {
+    schedule: Some(Column::ScheduleId),
+    contact: Column::ContactId,
+    starts_at: Column::StartsAt,
+    ends_at: Column::EndsAt,
+};
+
+/// The overrides of this page, by their begin, and how many there are in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    filter: &Filter,
+    window: PageWindow,
+) -> Result<(Vec<OverrideEntry>, u64), MainError> {
+    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let wanted = narrowed(owned, filter, &COLUMNS);
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted.order_by_asc(Column::StartsAt).order_by_asc(Column::Id);
+    let rows = rows.offset(window.offset).limit(window.limit).all(connection).await?;
+    Ok((with_names(connection, sight.organisation(), rows).await?, total))
+}
+
+/// The override of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    id: Id,
+) -> Result<Option<OverrideEntry>, MainError> {
+    let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
+    let row = owned.filter(Column::PublicId.eq(id.as_str())).one(connection).await?;
+    Ok(with_names(connection, sight.organisation(), row.into_iter().collect()).await?.pop())
+}
+
+/// The number of overrides of an organisation, once those that nobody can look back at are gone.
+///
+/// # Errors
+/// When the database fails.
+pub async fn make_room(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    now: Timestamp,
+) -> Result<u64, MainError> {
+    let of_organisation = || Column::OrganisationId.eq(organisation);
+    let old = Column::EndsAt.lt(now.plus_ms(-KEPT_MS).ms());
+    Entity::delete_many().filter(of_organisation()).filter(old).exec(connection).await?;
+    Ok(Entity::find().filter(of_organisation()).count(connection).await?)
+}
+
+/// Stores a new override; its `key` is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    entry: OverrideEntry,
+) -> Result<OverrideEntry, MainError> {
+    let row = ActiveModel { id: NotSet, ..to_row(&entry) };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(OverrideEntry { key, ..entry })
+}
+
+/// Stores a changed override.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, entry: &OverrideEntry) -> Result<(), MainError> {
+    to_row(entry).update(connection).await?;
+    Ok(())
+}
+
+/// Deletes an override.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(key).exec(connection).await?;
+    Ok(())
+}
+
+/// The overrides of these schedules that lie in a stretch of time at least in part, each with the key of its schedule.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub(super) async fn touching(
+    connection: &impl ConnectionTrait,
+    schedules: &[i64],
+    range: TimeRange,
+) -> Result<Vec<(i64, Override)>, MainError> {
+    let rows = Entity::find()
+        .filter(Column::ScheduleId.is_in(schedules.iter().copied()))
+        .filter(Column::EndsAt.gt(range.from.ms()))
+        .filter(Column::StartsAt.lt(range.to.ms()))
+        .all(connection)
+        .await?;
+    let read = |row: &Model| {
+        let placed =
+            Override { key: row.id, id: read_id(row)?, contact: row.contact_id, range: range_of(row) };
+        Ok((row.schedule_id, placed))
+    };
+    rows.iter().map(read).collect()
+}
+
+/// Names of the schedules in which a contact takes over, now or later.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub(in crate::store) async fn schedules_of_contact(
+    connection: &impl ConnectionTrait,
+    contact: i64,
+    now: Timestamp,
+) -> Result<Vec<String>, MainError> {
+    let keys: Vec<i64> = Entity::find()
+        .select_only()
+        .column(Column::ScheduleId)
+        .distinct()
+        .filter(Column::ContactId.eq(contact))
+        .filter(Column::EndsAt.gt(now.ms()))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let schedules = schedules::with_keys(connection, &keys).await?;
+    Ok(schedules.into_iter().map(|schedule| schedule.name).collect())
+}
+
+async fn with_names(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    rows: Vec<Model>,
+) -> Result<Vec<OverrideEntry>, MainError> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let schedules = schedules::by_key(connection, organisation).await?;
+    let contacts = contacts::by_key(connection, rows.iter().map(|row| row.contact_id)).await?;
+    let read = |row: Model| {
+        let corrupt = || MainError::corrupt("oncall_override", &row.id, &"what it names is not there");
+        Ok(OverrideEntry {
+            key: row.id,
+            id: read_id(&row)?,
+            organisation: row.organisation_id,
+            schedule: schedules.get(&row.schedule_id).cloned().ok_or_else(corrupt)?,
+            contact: contacts.get(&row.contact_id).cloned().ok_or_else(corrupt)?,
+            range: range_of(&row),
+            created_at: Timestamp::from_ms(row.created_at),
+            updated_at: Timestamp::from_ms(row.updated_at),
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+fn read_id(row: &Model) -> Result<Id, MainError> {
+    let corrupt = |_| MainError::corrupt("oncall_override", &row.id, &"its id has not the form of one");
+    row.public_id.parse().map_err(corrupt)
+}
+
+fn range_of(row: &Model) -> TimeRange {
+    TimeRange { from: Timestamp::from_ms(row.starts_at), to: Timestamp::from_ms(row.ends_at) }
+}
+
+fn to_row(entry: &OverrideEntry) -> ActiveModel {
+    ActiveModel {
+        id: Set(entry.key),
+        public_id: Set(entry.id.to_string()),
+        organisation_id: Set(entry.organisation),
+        schedule_id: Set(entry.schedule.key),
+        contact_id: Set(entry.contact.key),
+        starts_at: Set(entry.range.from.ms()),
+        ends_at: Set(entry.range.to.ms()),
+        created_at: Set(entry.created_at.ms()),
+        updated_at: Set(entry.updated_at.ms()),
+    }
+}

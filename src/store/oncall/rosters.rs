@@ -1,0 +1,74 @@
+//! Everything that decides who is on duty: schedules with the overrides and absences of a stretch of time.
+
+use sea_orm::ConnectionTrait;
+
+use crate::clock::DAY_MS;
+use crate::model::oncall::roster::Roster;
+use crate::model::oncall::schedule::{Absence, DAYS_MAX, Override, Schedule};
+use crate::model::time_range::TimeRange;
+use crate::store::MainError;
+use crate::store::oncall::{absences, overrides, schedules};
+
+/// A schedule with what stands above its layers.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// Its overrides.
+    pub overrides: Vec<Override>,
+    /// The absences of everybody in the organisation.
+    pub absences: Vec<Absence>,
+}
+
+impl Kept {
+    /// Who is on duty follows from it.
+    #[must_use]
+    pub fn roster(&self) -> Roster<'_> {
+        Roster { schedule: &self.schedule, overrides: &self.overrides, absences: &self.absences }
+    }
+}
+
+/// The schedules in which a contact is on duty by a layer, or takes over by an override.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_contact(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    contact: i64,
+    range: TimeRange,
+) -> Result<Vec<Kept>, MainError> {
+    let all = schedules::all(connection, organisation).await?;
+    let mut kept = of_schedules(connection, all, range).await?;
+    kept.retain(|kept| {
+        let takes_over = kept.overrides.iter().any(|placed| placed.contact == contact);
+        takes_over || kept.schedule.names(contact)
+    });
+    Ok(kept)
+}
+
+/// These schedules of one organisation with what stands above them in a stretch of time, and as far as a look from it goes
+/// back and ahead.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_schedules(
+    connection: &impl ConnectionTrait,
+    schedules: Vec<Schedule>,
+    range: TimeRange,
+) -> Result<Vec<Kept>, MainError> {
+    let Some(organisation) = schedules.first().map(|schedule| schedule.organisation) else {
+        return Ok(Vec::new());
+    };
+    let days_ms = DAYS_MAX * DAY_MS;
+    let range = TimeRange { from: range.from.plus_ms(-days_ms), to: range.to.plus_ms(days_ms) };
+    let keys: Vec<i64> = schedules.iter().map(|schedule| schedule.key).collect();
+    let overrides = overrides::touching(connection, &keys, range).await?;
+    let absences = absences::touching(connection, organisation, range).await?;
+    let kept = |schedule: Schedule| {
+        let own = overrides.iter().filter(|(of, _)| *of == schedule.key);
+        let overrides = own.map(|(_, placed)| placed.clone()).collect();
+        Kept { overrides, absences: absences.clone(), schedule }
+    };
+    Ok(schedules.into_iter().map(kept).collect())
+}

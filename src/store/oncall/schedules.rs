@@ -1,0 +1,190 @@
+//! On-call schedules. Every finder is scoped by organisation, but that by keys.
+
+use std::collections::HashMap;
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
+    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
+use watchkeeper_entities::oncall_schedule::{ActiveModel, Column, Entity, Model};
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::oncall::entry::NamedSchedule;
+use crate::model::oncall::schedule::Schedule;
+use crate::model::sight::Sight;
+use crate::store::oncall::layers::StoredLayer;
+use crate::store::{MainError, PageWindow};
+
+/// Keys bound at a time.
+const CHUNK: usize = 1_000;
+
+fn of_organisation(organisation: i64) -> Select<Entity> {
+    Entity::find().filter(Column::OrganisationId.eq(organisation))
+}
+
+/// The schedules of this page, oldest first, and how many there are in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn list(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    window: PageWindow,
+) -> Result<(Vec<Schedule>, u64), MainError> {
+    let wanted = of_organisation(sight.organisation());
+    let total = wanted.clone().count(connection).await?;
+    let rows = wanted.order_by_asc(Column::Id).offset(window.offset).limit(window.limit);
+    Ok((read_all(rows.all(connection).await?)?, total))
+}
+
+/// All schedules of an organisation, oldest first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn all(connection: &impl ConnectionTrait, organisation: i64) -> Result<Vec<Schedule>, MainError> {
+    read_all(of_organisation(organisation).order_by_asc(Column::Id).all(connection).await?)
+}
+
+/// All schedules of these organisations.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_organisations(
+    connection: &impl ConnectionTrait,
+    organisations: &[i64],
+) -> Result<Vec<Schedule>, MainError> {
+    let mut found = Vec::new();
+    for some in organisations.chunks(CHUNK) {
+        let wanted = Entity::find().filter(Column::OrganisationId.is_in(some.iter().copied()));
+        found.extend(read_all(wanted.order_by_asc(Column::Id).all(connection).await?)?);
+    }
+    Ok(found)
+}
+
+/// The schedule of this organisation with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    id: Id,
+) -> Result<Option<Schedule>, MainError> {
+    let wanted = of_organisation(sight.organisation()).filter(Column::PublicId.eq(id.as_str()));
+    wanted.one(connection).await?.map(from_row).transpose()
+}
+
+/// The schedules with these keys, whoever owns them.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<Schedule>, MainError> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wanted = Entity::find().filter(Column::Id.is_in(keys.iter().copied()));
+    read_all(wanted.order_by_asc(Column::Id).all(connection).await?)
+}
+
+/// The schedules of an organisation, as others name them, by their keys.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn by_key(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<HashMap<i64, NamedSchedule>, MainError> {
+    let wanted = of_organisation(organisation).select_only();
+    let wanted = wanted.columns([Column::Id, Column::PublicId, Column::Name]);
+    let rows: Vec<(i64, String, String)> = wanted.into_tuple().all(connection).await?;
+    let read = |(key, id, name): (i64, String, String)| {
+        let corrupt = |_| MainError::corrupt("oncall_schedule", &key, &"its id has not the form of one");
+        Ok((key, NamedSchedule { key, id: id.parse().map_err(corrupt)?, name }))
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// Returns the number of schedules of an organisation.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(connection).await?)
+}
+
+/// Stores a new schedule; its `key` is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(connection: &impl ConnectionTrait, schedule: Schedule) -> Result<Schedule, MainError> {
+    let row = ActiveModel { id: NotSet, ..to_row(&schedule)? };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(Schedule { key, ..schedule })
+}
+
+/// Stores a changed schedule.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, schedule: &Schedule) -> Result<(), MainError> {
+    to_row(schedule)?.update(connection).await?;
+    Ok(())
+}
+
+/// Deletes a schedule with its overrides and cover requests.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, schedule: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(schedule).exec(connection).await?;
+    Ok(())
+}
+
+/// Names of the schedules of an organisation with a layer that puts this contact on duty.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub(in crate::store) async fn names_of_contact(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    contact: i64,
+) -> Result<Vec<String>, MainError> {
+    let all = all(connection, organisation).await?.into_iter();
+    Ok(all.filter(|schedule| schedule.names(contact)).map(|schedule| schedule.name).collect())
+}
+
+fn to_row(schedule: &Schedule) -> Result<ActiveModel, MainError> {
+    let unwritable = |problem| MainError::corrupt("oncall_schedule", &schedule.id, &problem);
+    let layers: Vec<StoredLayer> = schedule.layers.iter().map(StoredLayer::of).collect();
+    Ok(ActiveModel {
+        id: Set(schedule.key),
+        public_id: Set(schedule.id.to_string()),
+        organisation_id: Set(schedule.organisation),
+        name: Set(schedule.name.clone()),
+        time_zone: Set(schedule.zone.name().into()),
+        layers: Set(serde_json::to_string(&layers).map_err(unwritable)?),
+        created_at: Set(schedule.created_at.ms()),
+        updated_at: Set(schedule.updated_at.ms()),
+    })
+}
+
+fn read_all(rows: Vec<Model>) -> Result<Vec<Schedule>, MainError> {
+    rows.into_iter().map(from_row).collect()
+}
+
+fn from_row(row: Model) -> Result<Schedule, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("oncall_schedule", &row.id, &problem);
+    let layers: Option<Vec<StoredLayer>> = serde_json::from_str(&row.layers).ok();
+    let layers = layers.and_then(|layers| layers.into_iter().map(StoredLayer::read).collect());
+    Ok(Schedule {
+        key: row.id,
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        organisation: row.organisation_id,
+        zone: row.time_zone.parse().map_err(|_| corrupt("unknown time zone"))?,
+        layers: layers.ok_or_else(|| corrupt("its layers cannot be read"))?,
+        name: row.name,
+        created_at: Timestamp::from_ms(row.created_at),
+        updated_at: Timestamp::from_ms(row.updated_at),
+    })
+}

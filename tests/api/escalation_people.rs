@@ -1,0 +1,218 @@
+//! Steps of escalation policies that tell people: contacts, and whoever is on duty.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::contacts::{contact_item, create_contact};
+use crate::notification_channels::{create_channel, webhook};
+use crate::oncall::{SCHEDULES, create_schedule, daily};
+use crate::support::client::Client;
+use crate::support::server::Server;
+use crate::support::sink::Sink;
+use crate::support::{UNKNOWN_ID, eventually};
+
+const POLICIES: &str = "/v1/escalation-policies";
+
+/// A channel that is told nothing but what is told by name.
+fn channel(client: &Client, sink: &Sink) -> Value {
+    create_channel(client, &webhook(&sink.url(), &json!({"events": ["incident.acknowledged"]})))["id"].clone()
+}
+
+/// Somebody with a channel of its own, who wants to be left alone all week.
+fn sleeper(client: &Client, name: &str, sink: &Sink) -> Value {
+    let week = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+    let quiet = json!({"hours": [{"days": week, "from": "00:00", "to": "24:00"}]});
+    create_contact(client, name, &json!({"channel_ids": [channel(client, sink)], "quiet_hours": quiet}))
+}
+
+/// A schedule in which this contact is always on duty.
+fn always(client: &Client, contact: &Value) -> Value {
+    let mut layer = daily(&[contact]);
+    layer["starts_at"] = json!("2020-01-01T00:00:00Z");
+    create_schedule(client, "Shop", &[layer])["id"].clone()
+}
+
+fn create_policy(client: &Client, steps: &Value) -> Value {
+    client.post(POLICIES, &json!({"name": "Shop", "steps": steps})).expect(201).data()
+}
+
+fn open_incident(client: &Client, severity: &str) -> String {
+    let body = json!({"title": "Checkout is slow", "status": "investigating", "severity": severity,
+        "message": "We are looking into it."});
+    let incident = client.post("/v1/incidents", &body).expect(201).data();
+    format!("/v1/incidents/{}", incident["id"].as_str().unwrap())
+}
+
+fn resolve(client: &Client, incident: &str) {
+    client.post(&format!("{incident}/resolve"), &json!({"message": "It works again."})).expect(200);
+}
+
+fn events(sink: &Sink) -> Vec<String> {
+    sink.received().iter().map(|message| message.event()).collect()
+}
+
+async fn until_told(sink: &Sink, count: usize) -> Vec<String> {
+    eventually("it is told", || (sink.received().len() >= count).then_some(())).await;
+    events(sink)
+}
+
+/// What waits for a contact, by the names of the contacts.
+fn held(client: &Client) -> Vec<(Value, Value)> {
+    let rows = client.get("/v1/notifications?status=waiting").expect(200).data();
+    let row = |row: &Value| (row["contact"]["name"].clone(), row["held_by"].clone());
+    rows.as_array().unwrap().iter().map(row).collect()
+}
+
+#[test]
+fn a_step_names_channels_contacts_and_schedules() {
+    let client = Server::shared().tenant("business");
+    let sink = Sink::start();
+    let contact = sleeper(&client, "Anna", &sink);
+    let schedule = always(&client, &contact);
+    let steps = json!([{"after_seconds": 0, "channel_ids": [], "contact_ids": [contact], "schedule_ids": []},
+        {"after_seconds": 60, "channel_ids": [], "contact_ids": [], "schedule_ids": [schedule]}]);
+    let policy = create_policy(&client, &steps);
+    assert_eq!(policy["steps"], steps);
+    let refused = [contact_item(&contact), format!("{SCHEDULES}/{}", schedule.as_str().unwrap())]
+        .map(|path| client.delete(&path).expect(422).errors().remove(0).1);
+    let expected = [
+        "This contact is still in use: on-call schedule Shop, escalation policy Shop.",
+        "Escalation policies tell whoever is on duty in this schedule: Shop.",
+    ];
+    assert_eq!(refused, expected);
+}
+
+/// A step that is wrong, and the field that is named.
+#[rstest]
+#[case(json!({"after_seconds": 0}), "steps.0.channel_ids")]
+#[case(json!({"after_seconds": 0, "channel_ids": [], "contact_ids": [], "schedule_ids": []}), "steps.0.channel_ids")]
+#[case(json!({"after_seconds": 0, "contact_ids": [UNKNOWN_ID]}), "steps.0.contact_ids.0")]
+#[case(json!({"after_seconds": 0, "schedule_ids": [UNKNOWN_ID]}), "steps.0.schedule_ids.0")]
+#[case(json!({"after_seconds": 0, "contact_ids": null}), "steps.0.contact_ids")]
+fn a_step_that_tells_nobody_is_refused(#[case] step: Value, #[case] field: &str) {
+    let client = Server::shared().tenant("business");
+    let errors = client.post(POLICIES, &json!({"name": "Shop", "steps": [step]})).expect(422).errors();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_eq!(errors[0].0, field, "{errors:?}");
+}
+
+/// Whoever is on duty is told at any hour, by its own channel, and told the end as well.
+#[tokio::test]
+async fn whoever_is_on_duty_is_told_at_any_hour() {
+    let client = Server::shared().tenant("business");
+    let sink = Sink::start();
+    let contact = sleeper(&client, "Anna", &sink);
+    let schedule = always(&client, &contact);
+    create_policy(
+        &client,
+        &json!([{"after_seconds": 0, "schedule_ids": [schedule], "contact_ids": [contact]}]),
+    );
+    let incident = open_incident(&client, "minor");
+    assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
+    let shown = client.get("/v1/notifications").expect(200).data();
+    assert_eq!(shown[0]["contact"], json!({"id": contact, "name": "Anna"}));
+    resolve(&client, &incident);
+    assert_eq!(until_told(&sink, 2).await, ["incident.escalated", "incident.resolved"]);
+}
+
+/// A contact that is named itself is left alone in its quiet hours, but not with what is bad enough; a step of which everything
+/// waits reaches nobody, and the next one comes at once.
+#[tokio::test]
+async fn quiet_hours_hold_back_what_is_told_by_name() {
+    let client = Server::shared().tenant("business");
+    let (asleep, awake) = (Sink::start(), Sink::start());
+    let contact = sleeper(&client, "Anna", &asleep);
+    create_policy(
+        &client,
+        &json!([{"after_seconds": 0, "contact_ids": [contact]},
+        {"after_seconds": 3_600, "channel_ids": [channel(&client, &awake)]}]),
+    );
+    open_incident(&client, "major");
+    assert_eq!(until_told(&awake, 1).await, ["incident.escalated"]);
+    assert_eq!(events(&asleep), [""; 0]);
+    assert_eq!(held(&client), [(json!("Anna"), json!("quiet_hours"))]);
+    open_incident(&client, "critical");
+    assert_eq!(until_told(&asleep, 1).await, ["incident.escalated"]);
+    assert_eq!(asleep.received()[0].json()["data"]["incident"]["severity"], "critical");
+}
+
+/// Nobody is on duty, and whoever is named has no channel: the next step comes at once.
+#[tokio::test]
+async fn a_step_without_anybody_is_passed_over() {
+    let client = Server::shared().tenant("business");
+    let sink = Sink::start();
+    let contact = create_contact(&client, "Anna", &json!({}));
+    let mut never = daily(&[&contact]);
+    (never["starts_at"], never["ends_at"]) = (json!("2000-01-01"), json!("2000-01-02"));
+    let schedule = create_schedule(&client, "Museum", &[never])["id"].clone();
+    create_policy(
+        &client,
+        &json!([{"after_seconds": 0, "schedule_ids": [schedule]},
+        {"after_seconds": 3_600, "contact_ids": [contact]},
+        {"after_seconds": 3_600, "channel_ids": [channel(&client, &sink)]}]),
+    );
+    open_incident(&client, "major");
+    assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
+}
+
+/// Two who read the same channel, which the step names as well: it is told once, and once of the end.
+#[tokio::test]
+async fn a_channel_that_several_share_is_told_once() {
+    let client = Server::shared().tenant("business");
+    let (shared, last) = (Sink::start(), Sink::start());
+    let channel = create_channel(&client, &webhook(&shared.url(), &json!({"events": ["incident.resolved"]})));
+    let people =
+        ["Anna", "Ben"].map(|name| create_contact(&client, name, &json!({"channel_ids": [channel["id"]]})));
+    let end = create_contact(&client, "Cleo", &json!({"channel_ids": [self::channel(&client, &last)]}));
+    create_policy(
+        &client,
+        &json!([
+        {"after_seconds": 0, "channel_ids": [channel["id"]], "contact_ids": people},
+        {"after_seconds": 0, "contact_ids": [end]}]),
+    );
+    let incident = open_incident(&client, "major");
+    assert_eq!(until_told(&last, 1).await, ["incident.escalated"]);
+    resolve(&client, &incident);
+    assert_eq!(until_told(&last, 2).await, ["incident.escalated", "incident.resolved"]);
+    assert_eq!(until_told(&shared, 2).await, ["incident.escalated", "incident.resolved"]);
+}
+
+/// Each contact is told in its own language; what is not written in it comes in that of the organisation.
+#[tokio::test]
+async fn people_are_told_in_their_language() {
+    let server = Server::shared();
+    let create = ["org", "create", "--name", "Example Ltd", "--plan", "business", "--languages", "en,de"];
+    let made = server.command_json(&create);
+    let client = server.member(made[0]["id"].as_str().unwrap(), "all");
+    let (german, english) = (Sink::start(), Sink::start());
+    let contact = |name, sink, language| {
+        create_contact(&client, name, &json!({"channel_ids": [channel(&client, sink)], "language": language}))
+    };
+    let people = [contact("Anna", &german, "de"), contact("Ben", &english, "en")];
+    create_policy(&client, &json!([{"after_seconds": 0, "contact_ids": people}]));
+    let body = json!({"title": {"en": "Checkout is slow", "de": "Kasse ist langsam"}, "status": "investigating",
+        "severity": "major", "message": {"en": "We are looking into it."}});
+    client.post("/v1/incidents", &body).expect(201);
+    until_told(&german, 1).await;
+    until_told(&english, 1).await;
+    let told = [&german, &english].map(|sink| sink.received()[0].json()["data"]["incident"].clone());
+    assert_eq!(told[0]["title"], "Kasse ist langsam");
+    assert_eq!(told[1]["title"], "Checkout is slow");
+    let texts = told.each_ref().map(|told| told["text"].clone());
+    assert_eq!(texts[0], texts[1], "what is not translated comes in the language of the organisation");
+}
+
+/// With a contact its messages go, also those that wait.
+#[tokio::test]
+async fn a_deleted_contact_is_told_nothing_more() {
+    let client = Server::shared().tenant("business");
+    let sink = Sink::start();
+    let contact = sleeper(&client, "Anna", &sink);
+    let policy = create_policy(&client, &json!([{"after_seconds": 0, "contact_ids": [contact]}]));
+    open_incident(&client, "major");
+    eventually("it waits", || (held(&client).len() == 1).then_some(())).await;
+    client.delete(&format!("{POLICIES}/{}", policy["id"].as_str().unwrap())).expect(200);
+    client.delete(&contact_item(&contact)).expect(200);
+    assert_eq!(held(&client), []);
+    assert_eq!(client.get("/v1/notifications").expect(200).data(), json!([]));
+}
