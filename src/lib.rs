@@ -8,7 +8,8 @@
 //! - [`remote`] (locations in other places, as an engine node sees them), [`agent`] (this process as such a location)
 //! - [`http`] (the REST API), [`pages`] (public status pages), [`record`] (batched writes, compaction and restore of
 //!   measurements), [`timetable`] (what happens at its time), [`bus`] (what goes between processes), [`notify`] (who is told)
-//! - [`incidents`]: outages become incidents by themselves, over [`feed`]: the status changes in their order
+//! - [`incidents`]: outages become incidents by themselves, over [`feed`]: the status changes in their order; [`notices`]: events
+//!   that are no incidents; [`sla_reports`]: what a period of an SLA target comes to
 //! - [`announcer`]: a stored service becomes a running one; [`readiness`]: whether everything answers
 //! - [`engine`]: the actors, which keep schedule, retries and verdicts
 //! - [`probe`] (one check, once) over [`egress`] (the gate of every connection), [`stats`] (uptime, percentiles), [`store`]
