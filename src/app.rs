@@ -19,6 +19,7 @@ mod public;
 pub mod reconcile;
 pub(crate) mod recording;
 mod remote;
+mod telling;
 mod watchdog;
 
 use std::cell::Cell;
@@ -204,7 +205,7 @@ impl App {
             restored,
             lone: Lone::of(&announcer.ownership, &foundation.config),
             places: &places,
-            telling: notify::telling(&foundation, &state, &recording)?,
+            telling: telling(&foundation, &state, &recording)?,
         })
         .await;
         cluster::wait_for_share(&announcer.ownership).await;
@@ -295,6 +296,19 @@ fn definer(foundation: &Foundation) -> anyhow::Result<Definer> {
     let Foundation { config, sealer, .. } = foundation;
     let roster = Arc::new(locations::roster(config)?);
     Ok(Definer { sealer: sealer.clone(), roster, limits: config.limits.engine.clone() })
+}
+
+/// Sets up what tells people, and other systems.
+fn telling(
+    foundation: &Foundation,
+    state: &AppState,
+    recording: &Recording,
+) -> anyhow::Result<telling::Telling> {
+    Ok(telling::Telling {
+        courier: notify::courier(state, &recording.told),
+        notices: notices::notices(foundation, state, recording),
+        watchdog: watchdog::watchdog(foundation, state.readiness(), recording)?,
+    })
 }
 
 fn start_engine(

@@ -6,6 +6,7 @@
 //! - `locations`: locations without network, or that are not heard
 //! - `monitor`: what this process cannot do
 //! - `duty`: gaps in on-call schedules
+//! - `signs`: what a process can say of itself
 //! - `patience`: how long something has to be so before it counts
 //! - `phrase`: what is said, in the language of an organisation
 //!
@@ -19,6 +20,7 @@ mod monitor;
 mod patience;
 mod phrase;
 mod services;
+mod signs;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,13 +29,12 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-pub use monitor::Signs;
+pub use signs::Signs;
 
 use crate::announcer::Announcer;
 use crate::clock::guard::ClockGuard;
 use crate::model::access::Organisation;
 use crate::model::notice::{KEPT_MS, Notice, Source, Trouble, Words};
-use crate::notices::budgets::Budgets;
 use crate::notices::patience::Patience;
 use crate::store::{MainError, StoreError, notices, organisations};
 
@@ -65,13 +66,17 @@ impl fmt::Debug for Notices {
 #[derive(Debug)]
 struct Memory {
     patience: Patience,
-    budgets: Budgets,
+    budgets: budgets::Budgets,
     looked_ahead: Option<Instant>,
 }
 
 impl Memory {
     fn new(patience: Duration) -> Self {
-        Self { patience: Patience::new(patience, patience), budgets: Budgets::default(), looked_ahead: None }
+        Self {
+            patience: Patience::new(patience, patience),
+            budgets: budgets::Budgets::default(),
+            looked_ahead: None,
+        }
     }
 
     /// Returns true when it is time to look at what is to come.

@@ -11,7 +11,7 @@ use crate::announcer::Announcer;
 use crate::app::cluster::Lone;
 use crate::app::foundation::Foundation;
 use crate::app::locations::Place;
-use crate::app::notify::Telling;
+use crate::app::telling::Telling;
 use crate::app::{past, reconcile};
 use crate::clock::guard::ClockGuard;
 use crate::events::{Hub, tail};

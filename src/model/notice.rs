@@ -8,6 +8,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::notification::Event;
+use crate::model::notification::message::{Message, NoticeFacts, Subject};
 use crate::model::service::ServiceKey;
 
 /// The time for which notices that are over are kept, in milliseconds.
@@ -59,4 +60,20 @@ pub struct Notice {
     pub began_at: Timestamp,
     /// The time at which it ended; `None` = it lasts.
     pub ended_at: Option<Timestamp>,
+}
+
+impl Notice {
+    /// What is told of it at `at`.
+    #[must_use]
+    pub fn message(&self, organisation: String, at: Timestamp) -> Message {
+        let Trouble { source, severity, words, .. } = &self.trouble;
+        let facts = NoticeFacts {
+            id: self.id.to_string(),
+            title: words.title.clone(),
+            text: words.text.clone(),
+            severity: *severity,
+            is_over: self.ended_at.is_some(),
+        };
+        Message { event: source.event, at: at.ms(), organisation, subject: Subject::Notice(facts) }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! - `event`: what may be told
 //! - `routing`: who is told what
-//! - `digest`: one message instead of many
+//! - `digest`: one message instead of many; `gathered`: which it tells
 //! - `message`: what is told, the same for every kind of channel
 //! - `delivery`: one message for one channel, its tries, and when the next one is
 //! - `line`: which messages of a channel go one after the other
@@ -11,6 +11,7 @@
 pub mod delivery;
 pub mod digest;
 pub mod event;
+pub mod gathered;
 pub mod line;
 pub mod message;
 pub mod quiet;

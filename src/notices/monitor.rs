@@ -13,21 +13,11 @@ use crate::model::notification::Event;
 use crate::notices::Notices;
 use crate::notices::patience::Patience;
 use crate::notices::phrase::Phrase;
+use crate::notices::signs::Signs;
 use crate::store::{MainError, notices, organisations};
 use crate::texts::Text;
 
 const EVENT: Event = Event::MonitorTrouble;
-
-/// The things that a process may be unable to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signs {
-    /// Results do not reach the history database.
-    pub history_is_away: bool,
-    /// Results wait on disk.
-    pub spool_is_used: bool,
-    /// The wall clock cannot be trusted.
-    pub clock_is_doubted: bool,
-}
 
 /// One of them: its name, whether it is so, its texts, and how bad it is.
 struct Sign {
@@ -38,32 +28,30 @@ struct Sign {
     severity: Severity,
 }
 
-impl Signs {
-    fn each(self) -> [Sign; 3] {
-        [
-            Sign {
-                name: "history",
-                is_so: self.history_is_away,
-                title: "monitor-history",
-                text: "monitor-history-text",
-                severity: Severity::Critical,
-            },
-            Sign {
-                name: "spool",
-                is_so: self.spool_is_used,
-                title: "monitor-spool",
-                text: "monitor-spool-text",
-                severity: Severity::Major,
-            },
-            Sign {
-                name: "clock",
-                is_so: self.clock_is_doubted,
-                title: "monitor-clock",
-                text: "monitor-clock-text",
-                severity: Severity::Major,
-            },
-        ]
-    }
+fn each(signs: Signs) -> [Sign; 3] {
+    [
+        Sign {
+            name: "history",
+            is_so: signs.history_is_away,
+            title: "monitor-history",
+            text: "monitor-history-text",
+            severity: Severity::Critical,
+        },
+        Sign {
+            name: "spool",
+            is_so: signs.spool_is_used,
+            title: "monitor-spool",
+            text: "monitor-spool-text",
+            severity: Severity::Major,
+        },
+        Sign {
+            name: "clock",
+            is_so: signs.clock_is_doubted,
+            title: "monitor-clock",
+            text: "monitor-clock-text",
+            severity: Severity::Major,
+        },
+    ]
 }
 
 /// Compares this process with the notices about it that last.
@@ -86,7 +74,7 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
     }
     let Some(operator) = organisations::first(main).await? else { return Ok(()) };
     let mut wrong = Vec::new();
-    for sign in signs.each() {
+    for sign in each(signs) {
         let source =
             Source { organisation: operator.key, event: EVENT, name: source_name(&sign, node.as_ref()) };
         let is_told = lasting.iter().any(|notice| notice.trouble.source == source);

@@ -92,6 +92,7 @@ mod status_override;
 mod statuspage_fields;
 mod statuspage_publishing;
 mod statuspages;
+mod subscriber_facts;
 mod support;
 mod synced_groups;
 mod tags;

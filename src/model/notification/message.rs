@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::incident::{Impact, IncidentStatus, Severity, WholeIncident};
-use crate::model::notice::{Notice, Trouble};
 use crate::model::notification::digest::DigestFacts;
 use crate::model::notification::event::Event;
 use crate::model::word::spelled;
@@ -135,20 +134,6 @@ impl Message {
             services_count: whole.services.len(),
         };
         Self { event, at, organisation: sender.name.to_owned(), subject: Subject::Incident(facts) }
-    }
-
-    /// What is told of a notice.
-    #[must_use]
-    pub fn of_notice(notice: &Notice, organisation: String, at: i64) -> Self {
-        let Trouble { source, severity, words, .. } = &notice.trouble;
-        let facts = NoticeFacts {
-            id: notice.id.to_string(),
-            title: words.title.clone(),
-            text: words.text.clone(),
-            severity: *severity,
-            is_over: notice.ended_at.is_some(),
-        };
-        Self { event: source.event, at, organisation, subject: Subject::Notice(facts) }
     }
 
     /// What is told to see whether a channel works.

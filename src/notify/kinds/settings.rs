@@ -101,7 +101,8 @@ mod tests {
                 definition.fields.iter().map(|field| (field.name.to_owned(), sample(field))).collect();
             let settings = OpenSettings::new(settings);
             assert!(!settings.secrets(definition.fields).is_empty(), "{kind}");
-            let envelope = Envelope { id: &id, at_seconds: 0, message: &message, settings: &settings };
+            let envelope =
+                Envelope { id: &id, at_seconds: 0, message: &message, settings: &settings, recipient: None };
             let outgoing = (definition.compose)(&envelope);
             let shown = format!("{settings:?} {envelope:?} {outgoing:?} {definition:?}");
             assert!(!shown.contains("marker"), "{shown}");

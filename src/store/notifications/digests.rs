@@ -12,7 +12,8 @@ use watchkeeper_entities::notification_delivery::{Column, Entity};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus};
-use crate::model::notification::digest::{DigestFacts, Gathered, HeldBy};
+use crate::model::notification::digest::HeldBy;
+use crate::model::notification::gathered::{Gathered, digest};
 use crate::model::notification::message::{Message, Subject};
 use crate::model::notification::{Channel, Event};
 use crate::store::notifications::outbox::new;
@@ -54,10 +55,10 @@ pub async fn gather(
         event: Event::Digest,
         at: now.ms(),
         organisation: organisation.name,
-        subject: Subject::Digest(DigestFacts::of(id, &gathered)),
+        subject: Subject::Digest(digest(id, &gathered)),
     };
-    let digest = Delivery { id, ..new(channel.key, channel.organisation, message, now) };
-    let row = to_row(&digest)?;
+    let delivery = Delivery { id, ..new(channel.key, channel.organisation, message, now) };
+    let row = to_row(&delivery)?;
     Entity::insert(row).exec_without_returning(connection).await?;
     let keys: Vec<i64> = held.iter().map(|held| held.key).collect();
     end(connection, &keys, id, now).await?;

@@ -146,7 +146,7 @@ pub(in crate::store) async fn tell_of_notice(
         let was_told = told.contains(&channel.key);
         let is_news = was_told || notice.ended_at.is_none();
         if is_news && channel.routing.is_told(&occasion, was_told) {
-            let message = Message::of_notice(notice, organisation.name.clone(), at.ms());
+            let message = notice.message(organisation.name.clone(), at);
             let hold = holds::hold(connection, &channel, &message, at).await?;
             insert(connection, &Planned { hold, ..Planned::for_channel(&channel) }, message, at).await?;
         }

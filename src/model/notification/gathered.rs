@@ -1,0 +1,103 @@
+//! From messages that were not told one by one to the digest that tells them.
+
+use std::collections::BTreeMap;
+
+use crate::id::Id;
+use crate::model::incident::Severity;
+use crate::model::notification::digest::{DigestEntry, DigestFacts, ENTRIES_MAX};
+use crate::model::notification::message::Message;
+
+/// Most lines of the text of a digest.
+const LINES_MAX: usize = 20;
+
+/// A message to be told in a digest.
+#[derive(Clone, Copy, Debug)]
+pub struct Gathered<'a> {
+    /// The id of its delivery.
+    pub id: Id,
+    /// What it tells.
+    pub message: &'a Message,
+}
+
+/// A digest of these messages, in their order.
+#[must_use]
+pub fn digest(id: Id, gathered: &[Gathered<'_>]) -> DigestFacts {
+    let entry = |gathered: &Gathered<'_>| DigestEntry {
+        id: gathered.id.to_string(),
+        event: gathered.message.event,
+        subject: gathered.message.subject_id().to_owned(),
+        headline: gathered.message.headline(),
+    };
+    let newest: BTreeMap<&str, &Message> =
+        gathered.iter().map(|gathered| (gathered.message.subject_id(), gathered.message)).collect();
+    let worst_of = |is_over: bool| {
+        let such = newest.values().filter(|message| message.is_good_news() == is_over);
+        such.filter_map(|message| message.severity()).max()
+    };
+    let bad = worst_of(false);
+    DigestFacts {
+        id: id.to_string(),
+        count: gathered.len(),
+        entries: gathered.iter().take(ENTRIES_MAX).map(entry).collect(),
+        text: text(gathered),
+        severity: bad.or_else(|| worst_of(true)).unwrap_or(Severity::Minor),
+        is_over: bad.is_none(),
+    }
+}
+
+fn text(gathered: &[Gathered<'_>]) -> String {
+    let mut lines: Vec<String> =
+        gathered.iter().take(LINES_MAX).map(|gathered| gathered.message.headline()).collect();
+    if gathered.len() > LINES_MAX {
+        lines.push(format!("… and {} more", gathered.len() - LINES_MAX));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::notification::Event;
+    use crate::model::notification::message::{NoticeFacts, Subject};
+
+    fn message(event: Event, subject: &str, severity: Severity, is_over: bool) -> Message {
+        let facts = NoticeFacts {
+            id: subject.into(),
+            title: format!("{subject} is bad"),
+            text: String::new(),
+            severity,
+            is_over,
+        };
+        Message { event, at: 0, organisation: "Acme".into(), subject: Subject::Notice(facts) }
+    }
+
+    fn digest_of(messages: &[Message]) -> DigestFacts {
+        let gathered: Vec<Gathered<'_>> =
+            messages.iter().map(|message| Gathered { id: Id::random(), message }).collect();
+        digest(Id::random(), &gathered)
+    }
+
+    #[test]
+    fn it_is_as_bad_as_the_worst_that_is_not_over() {
+        let begun = message(Event::IncidentOpened, "shop", Severity::Critical, false);
+        let over = message(Event::IncidentResolved, "shop", Severity::Critical, true);
+        let other = message(Event::IncidentOpened, "mail", Severity::Major, false);
+        let facts = digest_of(&[begun.clone(), other, over.clone()]);
+        assert_eq!((facts.severity, facts.is_over), (Severity::Major, false));
+        assert_eq!(facts.headline(), "3 messages in one: 2 begun, 1 resolved");
+        assert_eq!(facts.text, "shop is bad\nmail is bad\nResolved: shop is bad");
+        let facts = digest_of(&[begun, over]);
+        assert_eq!((facts.severity, facts.is_over), (Severity::Critical, true));
+    }
+
+    #[test]
+    fn it_names_some_and_counts_all() {
+        let many = vec![message(Event::IncidentOpened, "shop", Severity::Minor, false); 70];
+        let facts = digest_of(&many);
+        assert_eq!((facts.count, facts.entries.len()), (70, ENTRIES_MAX));
+        assert_eq!(facts.headline(), "70 messages in one");
+        assert!(facts.text.ends_with("\n… and 50 more"), "{}", facts.text);
+        let news = message(Event::IncidentUpdated, "shop", Severity::Minor, false);
+        assert_eq!(digest_of(&[news.clone(), news]).headline(), "2 messages in one");
+    }
+}
