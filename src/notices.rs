@@ -22,7 +22,7 @@ mod phrase;
 mod services;
 mod signs;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,10 +111,11 @@ impl Notices {
     async fn compare(&self, memory: &mut Memory) -> Result<(), StoreError> {
         monitor::compare(self, &mut memory.patience).await?;
         if self.announcer.ownership.leads() {
-            services::compare(self).await?;
+            services::compare_heartbeats(self).await?;
             locations::compare(self, &mut memory.patience).await?;
             memory.budgets.compare(self).await?;
             if memory.looks_ahead() {
+                services::compare_certificates(self).await?;
                 duty::compare(self).await?;
             }
             self.forget().await?;
@@ -137,10 +138,9 @@ impl Notices {
                 self.begin(trouble).await?;
             }
         }
-        for notice in lasting {
-            if wrong.iter().all(|trouble| trouble.source != notice.trouble.source) {
-                self.end(notice, &over).await?;
-            }
+        let wrong: HashSet<Key<'_>> = wrong.iter().map(|trouble| key(&trouble.source)).collect();
+        for notice in lasting.iter().filter(|notice| !wrong.contains(&key(&notice.trouble.source))) {
+            self.end(notice, &over).await?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! What is wrong is what the outages of such services say; what a maintenance covers, or what cannot be reached because of
 //! something else, is silent.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::model::access::Organisation;
 use crate::model::check::{CheckStatus, CheckType, ErrorCode, Failure};
@@ -21,40 +21,107 @@ use crate::texts::Text;
 /// The condition field that says how many days a certificate has left.
 const DAYS_LEFT: &str = "metadata.days_until_expiry";
 
-/// Compares the services that are in trouble with the notices that last.
-pub(super) async fn compare(parts: &Notices) -> Result<(), StoreError> {
-    let main = parts.announcer.databases.main.reader();
-    let failing = failing(parts).await?;
-    let owners: HashSet<i64> = failing.iter().map(|service| service.organisation).collect();
-    let owners = organisations::with_keys(main, owners).await?;
-    let known: HashMap<i64, Organisation> = owners.into_iter().map(|owner| (owner.key, owner)).collect();
-    let (mut certificates, mut heartbeats) = (Vec::new(), Vec::new());
-    let lasting = notices::lasting_of(main, Event::CertificateExpiring).await?;
-    for service in &failing {
-        let Some(organisation) = known.get(&service.organisation) else { continue };
-        match service.check_type {
-            CheckType::Ssl => certificates.extend(certificate(parts, service, organisation).await?),
-            _ => heartbeats.push(heartbeat(service, organisation)),
-        }
+/// Compares the heartbeats that are in trouble with the notices that last.
+pub(super) async fn compare_heartbeats(parts: &Notices) -> Result<(), StoreError> {
+    let known = Known::read(parts, Event::HeartbeatMissed).await?;
+    let mut missed = known.silent();
+    for Failing { service, owner } in failing(parts, CheckType::Heartbeat).await? {
+        missed.push(heartbeat(&service, &owner));
     }
-    let renewed = named(names(parts, &lasting).await?, "certificate-renewed", "certificate-renewed-text");
-    parts.reconcile(&certificates, &lasting, renewed).await?;
-    let lasting = notices::lasting_of(main, Event::HeartbeatMissed).await?;
-    let back = named(names(parts, &lasting).await?, "heartbeat-back", "heartbeat-back-text");
-    parts.reconcile(&heartbeats, &lasting, back).await?;
-    Ok(())
+    let back = known.over("heartbeat-back", "heartbeat-back-text");
+    Ok(parts.reconcile(&missed, &known.lasting, back).await?)
 }
 
-/// The services of these types that are in trouble and may be spoken of.
-async fn failing(parts: &Notices) -> Result<Vec<Service>, MainError> {
+/// Compares the certificates of services that are in trouble with the notices that last.
+pub(super) async fn compare_certificates(parts: &Notices) -> Result<(), StoreError> {
+    let known = Known::read(parts, Event::CertificateExpiring).await?;
+    let mut ending = known.silent();
+    for Failing { service, owner } in failing(parts, CheckType::Ssl).await? {
+        // What fails for another reason says nothing about its certificate.
+        let found = certificate(parts, &service, &owner).await?;
+        ending.extend(found.or_else(|| known.of(service.key).cloned()));
+    }
+    let renewed = known.over("certificate-renewed", "certificate-renewed-text");
+    Ok(parts.reconcile(&ending, &known.lasting, renewed).await?)
+}
+
+/// The notices of an event that last, and the services that they are about.
+struct Known {
+    lasting: Vec<Notice>,
+    services: HashMap<ServiceKey, Service>,
+    covered: HashSet<ServiceKey>,
+}
+
+impl Known {
+    async fn read(parts: &Notices, event: Event) -> Result<Self, MainError> {
+        let main = parts.announcer.databases.main.reader();
+        let lasting = notices::lasting_of(main, event).await?;
+        let keys: Vec<ServiceKey> = lasting.iter().filter_map(|notice| notice.trouble.service).collect();
+        let found = services::by_keys(main, &keys).await?;
+        let covered = covered(main, &keys).await?;
+        let services = found.into_iter().map(|service| (service.key, service)).collect();
+        Ok(Self { lasting, services, covered })
+    }
+
+    /// What was told of a service.
+    fn of(&self, service: ServiceKey) -> Option<&Trouble> {
+        let about = |notice: &&Notice| notice.trouble.service == Some(service);
+        self.lasting.iter().find(about).map(|notice| &notice.trouble)
+    }
+
+    /// What was told of services that nobody speaks of now: it stays as it is.
+    fn silent(&self) -> Vec<Trouble> {
+        let is_silent = |key: &ServiceKey| {
+            self.services.get(key).is_some_and(|service| is_silent(service, &self.covered))
+        };
+        let lasting = self.lasting.iter().map(|notice| &notice.trouble);
+        lasting.filter(|trouble| trouble.service.as_ref().is_some_and(is_silent)).cloned().collect()
+    }
+
+    /// What is said of one that is over.
+    fn over(&self, title: &'static str, text: &'static str) -> impl Fn(&Notice, &Organisation) -> Words {
+        move |notice, organisation| {
+            let service = notice.trouble.service.and_then(|service| self.services.get(&service));
+            let phrase = match service {
+                Some(service) => {
+                    Phrase { title: Text::of_service(title, &service.name), text: Text::new(text) }
+                }
+                None => Phrase {
+                    title: Text::about("service-gone", &notice.trouble.words.title),
+                    text: Text::new("service-gone-text"),
+                },
+            };
+            phrase.words(organisation)
+        }
+    }
+}
+
+/// A service that is in trouble, and who owns it.
+struct Failing {
+    service: Service,
+    owner: Organisation,
+}
+
+/// The services of a type that are in trouble and may be spoken of.
+async fn failing(parts: &Notices, check_type: CheckType) -> Result<Vec<Failing>, MainError> {
     let main = parts.announcer.databases.main.reader();
-    let mut failing = outages::services_of(main, &[CheckType::Ssl, CheckType::Heartbeat]).await?;
+    let mut failing = outages::services_of(main, check_type).await?;
     let keys: Vec<ServiceKey> = failing.iter().map(|service| service.key).collect();
-    let silent = covered(main, &keys).await?;
-    failing.retain(|service| {
-        !silent.contains(&service.key) && service.pause.is_none() && service.status_override.is_none()
-    });
-    Ok(failing)
+    let covered = covered(main, &keys).await?;
+    failing.retain(|service| !is_silent(service, &covered));
+    let owners: BTreeSet<i64> = failing.iter().map(|service| service.organisation).collect();
+    let owners = organisations::with_keys(main, owners).await?;
+    let owners: HashMap<i64, Organisation> = owners.into_iter().map(|owner| (owner.key, owner)).collect();
+    let of_owner = |service: Service| {
+        let owner = owners.get(&service.organisation)?.clone();
+        Some(Failing { service, owner })
+    };
+    Ok(failing.into_iter().filter_map(of_owner).collect())
+}
+
+/// Returns true while people work on a service, or have stated what it is.
+fn is_silent(service: &Service, covered: &HashSet<ServiceKey>) -> bool {
+    covered.contains(&service.key) || service.pause.is_some() || service.status_override.is_some()
 }
 
 /// What is wrong with the certificate of a service, if that is why it fails.
@@ -103,24 +170,4 @@ fn heartbeat(service: &Service, organisation: &Organisation) -> Trouble {
 
 fn source(service: &Service, event: Event) -> Source {
     Source { organisation: service.organisation, event, name: service.id.to_string() }
-}
-
-/// The names of the services that notices are about; those that were deleted meanwhile are missing.
-async fn names(parts: &Notices, lasting: &[Notice]) -> Result<HashMap<ServiceKey, String>, MainError> {
-    let keys: Vec<ServiceKey> = lasting.iter().filter_map(|notice| notice.trouble.service).collect();
-    let found = services::by_keys(parts.announcer.databases.main.reader(), &keys).await?;
-    Ok(found.into_iter().map(|service| (service.key, service.name)).collect())
-}
-
-/// What is said of a notice that is over.
-fn named(
-    names: HashMap<ServiceKey, String>,
-    title: &'static str,
-    text: &'static str,
-) -> impl Fn(&Notice, &Organisation) -> Words {
-    move |notice, organisation| {
-        let name = notice.trouble.service.and_then(|service| names.get(&service));
-        let name = name.map_or("…", String::as_str);
-        Phrase { title: Text::of_service(title, name), text: Text::new(text) }.words(organisation)
-    }
 }

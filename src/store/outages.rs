@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict};
+use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict, Query};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect, QueryTrait as _, Select,
+    QuerySelect, Select,
 };
 use watchkeeper_entities::outage::{ActiveModel, Column, Entity, Model};
 use watchkeeper_entities::service;
@@ -57,23 +57,25 @@ pub async fn of_services(
     Ok(found)
 }
 
-/// The services of these types that are in trouble, neither unreachable nor recovered, of every organisation.
+/// The services of a type that are in trouble, neither unreachable nor recovered, of every organisation.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn services_of(
     connection: &impl ConnectionTrait,
-    types: &[CheckType],
+    check_type: CheckType,
 ) -> Result<Vec<Service>, MainError> {
-    let of_types = service::Entity::find()
-        .select_only()
-        .column(service::Column::Id)
-        .filter(service::Column::CheckType.is_in(types.iter().map(|kind| kind.as_str())))
-        .into_query();
+    // Asked of each outage, of which there are few, instead of all services.
+    let of_type = Query::select()
+        .expr(Expr::value(1))
+        .from(service::Entity)
+        .and_where(Expr::col((service::Entity, service::Column::Id)).equals((Entity, Column::ServiceId)))
+        .and_where(service::Column::CheckType.eq(check_type.as_str()))
+        .to_owned();
     let in_trouble: Vec<ServiceKey> = Entity::find()
         .select_only()
         .column(Column::ServiceId)
-        .filter(Column::ServiceId.in_subquery(of_types))
+        .filter(Expr::exists(of_type))
         .filter(Column::UnreachableSince.is_null())
         .filter(Column::RecoveredAt.is_null())
         .order_by_asc(Column::ServiceId)

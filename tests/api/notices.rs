@@ -13,6 +13,7 @@ use crate::support::postgres::Postgres;
 use crate::support::server::Server;
 use crate::support::sink::Sink;
 use crate::support::target::Target;
+use crate::support::tls_target::TlsTarget;
 use crate::support::{create, create_watched, eventually};
 
 const DAY_SECONDS: i64 = 86_400;
@@ -194,6 +195,44 @@ async fn a_gap_in_a_schedule_is_told_until_somebody_takes_over() {
         (1, &json!(office_gap)),
         "{lasting}"
     );
+}
+
+/// A certificate that ends soon is told once, whatever else the service fails by, and its renewal, too.
+#[tokio::test]
+async fn a_certificate_near_its_end_is_told_until_it_is_renewed() {
+    let target = TlsTarget::ending_in_days(5);
+    let authority = target.authority().display().to_string();
+    let server = Server::with("", &[("WATCHKEEPER_PROBE__CA_FILE", &authority)]);
+    let client = server.client();
+    let sink = sink_for(&client, "certificate.expiring");
+    let shop = json!({"name": "Shop", "check_type": "ssl", "target": target.address(),
+        "settings": {"interval_seconds": 60, "retries": 0}});
+    let shop = create(&client, &shop);
+    let told = until_told(&sink, &[(false, "The certificate of Shop ends soon")]).await;
+    assert_eq!(told[0]["severity"], "minor");
+    assert!(told[0]["message"].as_str().unwrap().contains("metadata.days_until_expiry"), "{}", told[0]);
+    // While somebody works on it, nothing is said.
+    client.post(&format!("/v1/services/{shop}/pause"), &json!({})).expect(200);
+    target.renew(300);
+    client.post(&format!("/v1/services/{shop}/resume"), &json!({})).expect(200);
+    until_told(
+        &sink,
+        &[(false, "The certificate of Shop ends soon"), (true, "The certificate of Shop is fine again")],
+    )
+    .await;
+}
+
+/// A notice about a service that is deleted is over, and says why.
+#[tokio::test]
+async fn what_is_not_watched_any_more_is_over() {
+    let client = Server::shared().tenant("business");
+    let sink = sink_for(&client, "heartbeat.missed");
+    let backup = create(&client, &json!({"name": "Backup", "check_type": "heartbeat"}));
+    ping(&client, &backup, "/fail");
+    until_told(&sink, &[(false, "Backup has not reported")]).await;
+    client.delete(&format!("/v1/services/{backup}")).expect(200);
+    let both = [(false, "Backup has not reported"), (true, "Over: Backup has not reported")];
+    until_told(&sink, &both).await;
 }
 
 #[rstest]

@@ -73,3 +73,6 @@ oncall-gap = Niemand hat Bereitschaft für { $subject }
 oncall-gap-text = { $note }
 oncall-covered = { $subject } hat wieder jemanden in Bereitschaft
 oncall-covered-text = In den nächsten sieben Tagen fehlt niemand.
+
+service-gone = Vorbei: { $subject }
+service-gone-text = Der Dienst wird nicht mehr überwacht.

@@ -73,3 +73,6 @@ oncall-gap = Nobody is on duty for { $subject }
 oncall-gap-text = { $note }
 oncall-covered = { $subject } has somebody on duty again
 oncall-covered-text = There is no gap in the next seven days.
+
+service-gone = Over: { $subject }
+service-gone-text = The service is not watched any more.
