@@ -40,6 +40,8 @@ use crate::store::{MainError, StoreError, notices, organisations};
 
 /// The time between two comparisons.
 const EVERY: Duration = Duration::from_secs(5);
+/// The time between two looks at error budgets.
+const BUDGETS_EVERY: Duration = Duration::from_secs(30);
 /// The time between two looks at what is to come.
 const LOOK_AHEAD: Duration = Duration::from_secs(15);
 
@@ -66,17 +68,12 @@ impl fmt::Debug for Notices {
 #[derive(Debug)]
 struct Memory {
     patience: Patience,
-    budgets: budgets::Budgets,
     looked_ahead: Option<Instant>,
 }
 
 impl Memory {
     fn new(patience: Duration) -> Self {
-        Self {
-            patience: Patience::new(patience, patience),
-            budgets: budgets::Budgets::default(),
-            looked_ahead: None,
-        }
+        Self { patience: Patience::new(patience, patience), looked_ahead: None }
     }
 
     /// Returns true when it is time to look at what is to come.
@@ -89,60 +86,72 @@ impl Memory {
     }
 }
 
-/// Compares until the future is dropped.
+/// Compares until the future is dropped: budgets, which take long to read, beside everything else.
 pub async fn run(parts: Notices) {
-    let mut memory = Memory::new(parts.patience);
-    let mut is_failing = false;
-    loop {
-        match parts.compare(&mut memory).await {
-            Ok(()) => is_failing = false,
-            Err(error) => {
-                if !std::mem::replace(&mut is_failing, true) {
-                    tracing::warn!(%error, "notices cannot be written at the moment");
-                }
-            }
-        }
-        sleep(EVERY).await;
-    }
+    let (_, ()) = futures_util::future::join(parts.watch(), parts.watch_budgets()).await;
 }
 
 impl Notices {
-    /// Compares everything once; what is still to come only now and then.
-    async fn compare(&self, memory: &mut Memory) -> Result<(), StoreError> {
-        monitor::compare(self, &mut memory.patience).await?;
-        if self.announcer.ownership.leads() {
-            services::compare_heartbeats(self).await?;
-            locations::compare(self, &mut memory.patience).await?;
-            memory.budgets.compare(self).await?;
-            if memory.looks_ahead() {
-                services::compare_certificates(self).await?;
-                duty::compare(self).await?;
-            }
-            self.forget().await?;
+    async fn watch(&self) {
+        let mut memory = Memory::new(self.patience);
+        let mut is_failing = false;
+        loop {
+            self.compare(&mut memory, &mut is_failing).await;
+            sleep(EVERY).await;
         }
-        Ok(())
     }
 
-    /// Begins what is wrong and not known, and ends what is known and no longer wrong.
+    async fn watch_budgets(&self) {
+        let mut budgets = budgets::Budgets::default();
+        loop {
+            if self.announcer.ownership.leads()
+                && let Err(error) = budgets.compare(self).await
+            {
+                tracing::debug!(%error, "error budgets cannot be looked at at the moment");
+            }
+            sleep(BUDGETS_EVERY).await;
+        }
+    }
+
+    /// Compares everything once; what is still to come only now and then. What fails keeps nothing else back.
+    async fn compare(&self, memory: &mut Memory, is_failing: &mut bool) {
+        let mut outcomes = vec![monitor::compare(self, &mut memory.patience).await.map_err(StoreError::from)];
+        if self.announcer.ownership.leads() {
+            outcomes.push(services::compare_heartbeats(self).await);
+            outcomes.push(locations::compare(self, &mut memory.patience).await.map_err(StoreError::from));
+            if memory.looks_ahead() {
+                outcomes.push(services::compare_certificates(self).await);
+                outcomes.push(duty::compare(self).await.map_err(StoreError::from));
+            }
+            outcomes.push(self.forget().await.map_err(StoreError::from));
+        }
+        let first = outcomes.into_iter().find_map(Result::err);
+        let was_failing = std::mem::replace(is_failing, first.is_some());
+        if let Some(error) = first.filter(|_| !was_failing) {
+            tracing::warn!(%error, "some notices cannot be written at the moment");
+        }
+    }
+
+    /// Begins what is wrong and not known, and ends what is known and no longer wrong. One that cannot be written is tried again
+    /// with the next comparison.
     async fn reconcile(
         &self,
         wrong: &[Trouble],
         lasting: &[Notice],
         over: impl Fn(&Notice, &Organisation) -> Words,
-    ) -> Result<(), MainError> {
+    ) {
         let known: HashMap<Key<'_>, &Notice> =
             lasting.iter().map(|notice| (key(&notice.trouble.source), notice)).collect();
         for trouble in wrong {
             let is_known = |known: &&Notice| known.trouble.severity >= trouble.severity;
             if known.get(&key(&trouble.source)).is_none_or(|known| !is_known(known)) {
-                self.begin(trouble).await?;
+                logged(self.begin(trouble).await);
             }
         }
         let wrong: HashSet<Key<'_>> = wrong.iter().map(|trouble| key(&trouble.source)).collect();
         for notice in lasting.iter().filter(|notice| !wrong.contains(&key(&notice.trouble.source))) {
-            self.end(notice, &over).await?;
+            logged(self.end(notice, &over).await);
         }
-        Ok(())
     }
 
     async fn begin(&self, trouble: &Trouble) -> Result<(), MainError> {
@@ -180,6 +189,12 @@ impl Notices {
             transaction.commit().await?;
         }
         Ok(())
+    }
+}
+
+fn logged(written: Result<(), MainError>) {
+    if let Err(error) = written {
+        tracing::warn!(%error, "a notice cannot be written at the moment");
     }
 }
 

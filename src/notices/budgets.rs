@@ -21,8 +21,6 @@ use crate::store::{MainError, PageWindow, notices, notification_channels, organi
 use crate::texts::Text;
 
 const EVENT: Event = Event::SlaBurning;
-/// The time between two looks at budgets.
-const EVERY: Duration = Duration::from_secs(30);
 /// The time for which no rule must fire before it is over: short windows forget soon.
 const OVER_AFTER: Duration = Duration::from_secs(600);
 /// Targets of an organisation that are looked at.
@@ -32,22 +30,17 @@ const TARGETS_MAX: u64 = 1_000;
 #[derive(Debug)]
 pub(super) struct Budgets {
     patience: Patience,
-    looked_at: Option<Instant>,
 }
 
 impl Default for Budgets {
     fn default() -> Self {
-        Self { patience: Patience::new(Duration::ZERO, OVER_AFTER), looked_at: None }
+        Self { patience: Patience::new(Duration::ZERO, OVER_AFTER) }
     }
 }
 
 impl Budgets {
-    /// Compares, every half minute, the budgets of organisations that want to know with the notices that last.
+    /// Compares the budgets of organisations that want to know with the notices that last.
     pub(super) async fn compare(&mut self, parts: &Notices) -> Result<(), MainError> {
-        if self.looked_at.is_some_and(|at| at.elapsed() < EVERY) {
-            return Ok(());
-        }
-        self.looked_at = Some(Instant::now());
         let main = parts.announcer.databases.main.reader();
         let lasting = notices::lasting_of(main, EVENT).await?;
         let mut wrong = Vec::new();
@@ -59,7 +52,8 @@ impl Budgets {
                 wrong.extend(self.look(parts, &organisation, target, &lasting).await);
             }
         }
-        parts.reconcile(&wrong, &lasting, over).await
+        parts.reconcile(&wrong, &lasting, over).await;
+        Ok(())
     }
 
     /// What is wrong with the budget of a target. When it cannot be read it is as it was told.

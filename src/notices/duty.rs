@@ -51,7 +51,8 @@ pub(super) async fn compare(parts: &Notices) -> Result<(), MainError> {
         let title = Text::about("oncall-covered", name);
         Phrase { title, text: Text::new("oncall-covered-text") }.words(organisation)
     };
-    parts.reconcile(&wrong, &lasting, over).await
+    parts.reconcile(&wrong, &lasting, over).await;
+    Ok(())
 }
 
 /// The first gap of a schedule.

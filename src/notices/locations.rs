@@ -1,6 +1,8 @@
 //! Locations that have lost their own network, or are not heard: their votes do not count, and services that only they look at
 //! are not looked at.
 
+use std::collections::HashSet;
+
 use tokio::time::Instant;
 
 use crate::model::access::Organisation;
@@ -8,9 +10,9 @@ use crate::model::incident::Severity;
 use crate::model::location::Standing;
 use crate::model::notice::{Notice, Source, Trouble, Words};
 use crate::model::notification::Event;
-use crate::notices::Notices;
 use crate::notices::patience::Patience;
 use crate::notices::phrase::Phrase;
+use crate::notices::{Notices, key};
 use crate::store::{MainError, notices, notification_channels, organisations};
 use crate::texts::Text;
 
@@ -21,6 +23,7 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
     let main = parts.announcer.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
     let (locations, now) = (parts.announcer.definer.roster.all(), parts.guard.now());
+    let told: HashSet<(i64, &str)> = lasting.iter().map(|notice| key(&notice.trouble.source)).collect();
     let mut wrong = Vec::new();
     let wanting = notification_channels::wanting(main, EVENT).await?;
     for organisation in organisations::with_keys(main, wanting).await? {
@@ -28,14 +31,15 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
             let standing = known.standing(organisation.key, now);
             let name = known.location.code.to_string();
             let source = Source { organisation: organisation.key, event: EVENT, name };
-            let is_told = lasting.iter().any(|notice| notice.trouble.source == source);
+            let is_told = told.contains(&key(&source));
             let thing = format!("{EVENT} {} {}", source.name, organisation.key);
             if patience.counts(&thing, standing != Standing::Online, is_told, Instant::now()) {
                 wrong.push(trouble(source, standing, &organisation));
             }
         }
     }
-    parts.reconcile(&wrong, &lasting, over).await
+    parts.reconcile(&wrong, &lasting, over).await;
+    Ok(())
 }
 
 fn trouble(source: Source, standing: Standing, organisation: &Organisation) -> Trouble {

@@ -10,6 +10,7 @@ use crate::model::check::{CheckStatus, CheckType, ErrorCode, Failure};
 use crate::model::incident::Severity;
 use crate::model::notice::{Notice, Source, Trouble, Words};
 use crate::model::notification::Event;
+use crate::model::outage::Outage;
 use crate::model::service::{Service, ServiceKey};
 use crate::notices::Notices;
 use crate::notices::phrase::Phrase;
@@ -29,7 +30,8 @@ pub(super) async fn compare_heartbeats(parts: &Notices) -> Result<(), StoreError
         missed.push(heartbeat(&service, &owner));
     }
     let back = known.over("heartbeat-back", "heartbeat-back-text");
-    Ok(parts.reconcile(&missed, &known.lasting, back).await?)
+    parts.reconcile(&missed, &known.lasting, back).await;
+    Ok(())
 }
 
 /// Compares the certificates of services that are in trouble with the notices that last.
@@ -42,7 +44,8 @@ pub(super) async fn compare_certificates(parts: &Notices) -> Result<(), StoreErr
         ending.extend(found.or_else(|| known.of(service.key).cloned()));
     }
     let renewed = known.over("certificate-renewed", "certificate-renewed-text");
-    Ok(parts.reconcile(&ending, &known.lasting, renewed).await?)
+    parts.reconcile(&ending, &known.lasting, renewed).await;
+    Ok(())
 }
 
 /// The notices of an event that last, and the services that they are about.
@@ -50,6 +53,7 @@ struct Known {
     lasting: Vec<Notice>,
     services: HashMap<ServiceKey, Service>,
     covered: HashSet<ServiceKey>,
+    unknown: HashSet<ServiceKey>,
 }
 
 impl Known {
@@ -59,8 +63,11 @@ impl Known {
         let keys: Vec<ServiceKey> = lasting.iter().filter_map(|notice| notice.trouble.service).collect();
         let found = services::by_keys(main, &keys).await?;
         let covered = covered(main, &keys).await?;
+        let outages = outages::of_services(main, &keys).await?;
+        let unknown =
+            outages.iter().filter(|outage| !is_certain(outage)).map(|outage| outage.service).collect();
         let services = found.into_iter().map(|service| (service.key, service)).collect();
-        Ok(Self { lasting, services, covered })
+        Ok(Self { lasting, services, covered, unknown })
     }
 
     /// What was told of a service.
@@ -72,7 +79,8 @@ impl Known {
     /// What was told of services that nobody speaks of now: it stays as it is.
     fn silent(&self) -> Vec<Trouble> {
         let is_silent = |key: &ServiceKey| {
-            self.services.get(key).is_some_and(|service| is_silent(service, &self.covered))
+            self.unknown.contains(key)
+                || self.services.get(key).is_some_and(|service| is_silent(service, &self.covered))
         };
         let lasting = self.lasting.iter().map(|notice| &notice.trouble);
         lasting.filter(|trouble| trouble.service.as_ref().is_some_and(is_silent)).cloned().collect()
@@ -117,6 +125,11 @@ async fn failing(parts: &Notices, check_type: CheckType) -> Result<Vec<Failing>,
         Some(Failing { service, owner })
     };
     Ok(failing.into_iter().filter_map(of_owner).collect())
+}
+
+/// Returns true if the trouble is the service's own: measured, and not because of something that it depends on.
+const fn is_certain(outage: &Outage) -> bool {
+    outage.is_measured && outage.unreachable_since.is_none() && outage.held_until.is_none()
 }
 
 /// Returns true while people work on a service, or have stated what it is.

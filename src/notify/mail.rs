@@ -7,6 +7,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream};
@@ -14,11 +15,14 @@ use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
 use lettre::transport::smtp::extension::ClientId;
 use tokio::io::{self, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use crate::egress::outbound::{Failed, Outbound};
 use crate::notify::kinds::{Encryption, OutgoingMail};
 
 /// Most lines of an answer, and most bytes of one of them, before encryption begins.
+/// The time that taking leave may take.
+const LEAVE: Duration = Duration::from_secs(1);
 const LINES_MAX: usize = 100;
 const LINE_BYTES: usize = 2_000;
 
@@ -68,31 +72,34 @@ pub(super) async fn deliver(outbound: &Outbound, mail: &OutgoingMail) -> Result<
     let refused = address(&mut connection, mail).await?;
     connection.command(Data).await?;
     let answer = connection.message(&mail.body).await?;
-    // It has the mail; how it takes leave does not matter.
-    let _ = connection.quit().await;
+    // It has the mail; how it takes leave does not matter, nor for how long.
+    let _ = timeout(LEAVE, connection.quit()).await;
     let said = answer.message().collect::<Vec<_>>().join(" ");
     Ok([refused, vec![said]].concat().join("; "))
 }
 
-/// Names sender and recipients. Returns the words about recipients that the server does not know: the others get the mail without
-/// them. One that may be taken later keeps the mail from all, or the others would get it twice.
+/// Names sender and recipients. Returns the words about recipients that the server does not take: the others get the mail without
+/// them, since one mailbox that is full must not keep an alert from all. When it takes none, the mail may come again if one of
+/// them may be taken later.
 async fn address(
     connection: &mut AsyncSmtpConnection,
     mail: &OutgoingMail,
 ) -> Result<Vec<String>, MailFailed> {
     connection.command(Mail::new(mail.envelope.from().cloned(), Vec::new())).await?;
-    let (mut refused, mut last) = (Vec::new(), None);
+    let (mut refused, mut worst): (_, Option<lettre::transport::smtp::Error>) = (Vec::new(), None);
     for recipient in mail.envelope.to() {
         match connection.command(Rcpt::new(recipient.clone(), Vec::new())).await {
             Ok(_) => {}
-            Err(error) if error.is_permanent() => {
+            Err(error) if error.status().is_some() => {
                 refused.push(format!("Not to {recipient}: {error}"));
-                last = Some(error);
+                if worst.as_ref().is_none_or(|known| known.is_permanent()) {
+                    worst = Some(error);
+                }
             }
             Err(error) => return Err(error.into()),
         }
     }
-    match last {
+    match worst {
         Some(error) if refused.len() == mail.envelope.to().len() => Err(error.into()),
         _ => Ok(refused),
     }

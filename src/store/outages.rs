@@ -57,7 +57,7 @@ pub async fn of_services(
     Ok(found)
 }
 
-/// The services of a type that are in trouble, neither unreachable nor recovered, of every organisation.
+/// The services of a type that are in trouble of their own, measured and not recovered, of every organisation.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -77,6 +77,8 @@ pub async fn services_of(
         .column(Column::ServiceId)
         .filter(Expr::exists(of_type))
         .filter(Column::UnreachableSince.is_null())
+        .filter(Column::HeldUntil.is_null())
+        .filter(Column::IsMeasured.eq(true))
         .filter(Column::RecoveredAt.is_null())
         .order_by_asc(Column::ServiceId)
         .into_tuple()

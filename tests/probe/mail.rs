@@ -123,6 +123,7 @@ async fn a_mail_arrives_in_clear_where_somebody_wants_it_so() {
 #[case::unknown("starttls", json!({"to": ["unknown@example.org"]}), Refused, Some(550), "No such user")]
 #[case::one_is_known("starttls", json!({"to": ["a@example.org", "unknown@example.org"]}), Delivered, Some(250), "Not to unknown@example.org: permanent error (550): 5.1.1 No such user; Taken")]
 #[case::one_is_greylisted("starttls", json!({"to": ["unknown@example.org", "grey@example.org"]}), Failed, Some(451), "Greylisted")]
+#[case::one_is_taken("starttls", json!({"to": ["a@example.org", "grey@example.org"]}), Delivered, Some(250), "Not to grey@example.org")]
 #[case::greylisted("starttls", json!({"to": ["grey@example.org"]}), Failed, Some(451), "Greylisted")]
 #[case::wrong_password("starttls", json!({"password": "wrong-one"}), Refused, Some(535), "Authentication credentials invalid")]
 #[case::wrong_password("tls", json!({"encryption": "tls", "password": "wrong-one"}), Refused, Some(535), "Authentication credentials invalid")]

@@ -4,11 +4,13 @@ use rstest::rstest;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::id::Id;
 use watchkeeper::model::access::Organisation;
+use watchkeeper::model::announcement::Author;
 use watchkeeper::model::contact::Contact;
 use watchkeeper::model::escalation::{Assignment, EscalationPolicy, Step};
-use watchkeeper::model::incident::Severity;
+use watchkeeper::model::incident::{Acknowledgement, Severity};
 use watchkeeper::model::notification::delivery::{Delivery, Try, TryOutcome};
 use watchkeeper::model::notification::line::Line;
+use watchkeeper::model::notification::quiet::QuietHours;
 use watchkeeper::model::notification::routing::{Routed, Routing};
 use watchkeeper::model::notification::{ChannelKind, Event};
 use watchkeeper::model::recurrence::zone::Zone;
@@ -127,8 +129,60 @@ async fn mails_to_contacts_do_not_wait_for_each_other(
     assert!(next.iter().all(|delivery| delivery.key != first[1].key));
 }
 
+/// Who sleeps is told once in the morning, however often the steps came again, and not at all if somebody took it meanwhile.
+#[rstest]
+#[case::nobody_takes_it(false)]
+#[case::somebody_takes_it(true)]
+#[tokio::test]
+async fn steps_that_wait_for_the_morning_do_not_pile_up(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[case] is_taken: bool,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let silent = Routing { min_severity: Severity::Critical, ..Routing::default() };
+    let channel = channel_of_kind(&store, &owner, (ChannelKind::Email, silent)).await;
+    let told = Routed { key: channel.key, id: channel.id };
+    let hours = "mon,tue,wed,thu,fri,sat,sun 00:00-24:00".parse().unwrap();
+    let quiet = Some(QuietHours { hours, zone: Zone::UTC, except_from: Severity::Critical });
+    let contact = stored_contact_with(&store, &owner, (told, quiet)).await;
+    let named = vec![Routed { key: contact.key, id: contact.id }];
+    let step = Step { after_seconds: 0, channels: Vec::new(), contacts: named, schedules: Vec::new() };
+    stored_policy_of(&store, &owner, vec![step]).await;
+    let transaction = store.main.begin().await.unwrap();
+    let mut incident = made(&owner, &[]);
+    incident.incident.severity = Severity::Minor;
+    incidents::insert(&transaction, &mut incident).await.unwrap();
+    transaction.commit().await.unwrap();
+    let second = incident.incident.updated_at.ms() - at(0).ms();
+    for round in 0..3 {
+        let now = second + round * 60_000;
+        let step = due(store.main.reader(), at(now), 9).await.unwrap()[0];
+        assert_eq!(take(&store, step, now).await, 0, "it reaches nobody yet");
+    }
+    let mut after = incident.clone();
+    if is_taken {
+        let by = Author { id: Id::random(), name: "Ben".into() };
+        after.incident.acknowledgement = Some(Acknowledgement { by, at: at(second + 180_000) });
+    }
+    let transaction = store.main.begin().await.unwrap();
+    incidents::save(&transaction, &incident, &after, at(second + 180_000)).await.unwrap();
+    transaction.commit().await.unwrap();
+    let morning = at(second + 9 * 24 * 3_600_000);
+    let left = courier::due(store.main.reader(), morning, &[], 9).await.unwrap();
+    assert_eq!(left.len(), usize::from(!is_taken));
+}
+
 /// A contact with one channel.
 async fn stored_contact(store: &Store, owner: &Organisation, channel: Routed) -> Contact {
+    stored_contact_with(store, owner, (channel, None)).await
+}
+
+async fn stored_contact_with(
+    store: &Store,
+    owner: &Organisation,
+    (channel, quiet): (Routed, Option<QuietHours>),
+) -> Contact {
     let contact = Contact {
         key: 0,
         id: Id::random(),
@@ -138,7 +192,7 @@ async fn stored_contact(store: &Store, owner: &Organisation, channel: Routed) ->
         zone: Zone::UTC,
         language: "en".into(),
         channels: vec![channel],
-        quiet: None,
+        quiet,
         created_at: at(1),
         updated_at: at(1),
     };

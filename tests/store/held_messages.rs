@@ -170,3 +170,33 @@ async fn what_comes_beyond_the_number_is_told_in_one_message(
     assert_eq!(told.len(), 3);
     assert!(told.iter().all(|told| told.digest == Some(digest[1].id)));
 }
+
+/// A second digest does not overtake the first one.
+#[rstest]
+#[tokio::test]
+async fn digests_come_one_after_the_other(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let routing = Routing { digest_above: Some(1), ..Routing::default() };
+    let channel = routed_channel(&store, &owner, routing).await;
+    let mut last = None;
+    for number in 0..3 {
+        last = Some(opened(&store, &owner, at(number)).await);
+    }
+    let alone = waiting(&store, at(10)).await;
+    end(&store, &alone[0], TryOutcome::Delivered, None).await;
+    assert!(make_digest(&store, &channel, &[], at(2 + WINDOW_MS)).await);
+    let last = last.unwrap();
+    let later = at(3 + WINDOW_MS);
+    changed(&store, &last, later, |whole| resolve(whole, later)).await;
+    opened(&store, &owner, later).await;
+    opened(&store, &owner, later).await;
+    let due = at(4 + 2 * WINDOW_MS);
+    assert!(make_digest(&store, &channel, &[], due).await);
+    let first = waiting(&store, due).await;
+    assert_eq!(events(&first), [Event::Digest], "the second one waits");
+    end(&store, &first[0], TryOutcome::Delivered, None).await;
+    let second = waiting(&store, due).await;
+    assert_eq!(events(&second), [Event::Digest]);
+    assert_ne!(second[0].id, first[0].id);
+}

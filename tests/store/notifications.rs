@@ -5,7 +5,8 @@ use serde_json::Map;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::id::Id;
 use watchkeeper::model::access::Organisation;
-use watchkeeper::model::incident::{IncidentStatus, TimelineEntry, WholeIncident};
+use watchkeeper::model::incident::{IncidentStatus, Severity, TimelineEntry, WholeIncident};
+use watchkeeper::model::notice::{Source, Trouble, Words};
 use watchkeeper::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
 use watchkeeper::model::notification::line::Line;
 use watchkeeper::model::notification::routing::Routing;
@@ -16,7 +17,7 @@ use watchkeeper::store::notifications::courier::{
     CourierLock, Ended, backlog, due, forget, put_off, release_stranded, store_tries,
 };
 use watchkeeper::store::notifications::list::{Chosen, Wanted, page, redeliver};
-use watchkeeper::store::{incidents, notification_channels};
+use watchkeeper::store::{incidents, notices, notification_channels};
 
 use crate::incidents::made;
 use crate::support::Backend;
@@ -80,7 +81,7 @@ pub(crate) async fn waiting(store: &Store, now: Timestamp) -> Vec<Delivery> {
     due(store.main.reader(), now, &[], 100).await.unwrap()
 }
 
-pub(crate) async fn end(store: &Store, delivery: &Delivery, outcome: TryOutcome, next_at: Option<Timestamp>) {
+fn ended(delivery: &Delivery, outcome: TryOutcome, next_at: Option<Timestamp>) -> Ended {
     let attempt = Try {
         number: delivery.tries + 1,
         at: at(200),
@@ -89,7 +90,7 @@ pub(crate) async fn end(store: &Store, delivery: &Delivery, outcome: TryOutcome,
         status_code: Some(500),
         detail: "no".into(),
     };
-    let ended = Ended {
+    Ended {
         delivery: delivery.key,
         channel: delivery.channel,
         subject: delivery.message.subject_id().to_owned(),
@@ -98,7 +99,11 @@ pub(crate) async fn end(store: &Store, delivery: &Delivery, outcome: TryOutcome,
         attempt,
         next_at,
         at: at(300),
-    };
+    }
+}
+
+pub(crate) async fn end(store: &Store, delivery: &Delivery, outcome: TryOutcome, next_at: Option<Timestamp>) {
+    let ended = ended(delivery, outcome, next_at);
     let transaction = store.main.begin().await.unwrap();
     store_tries(&transaction, &[ended]).await.unwrap();
     transaction.commit().await.unwrap();
@@ -207,6 +212,62 @@ async fn old_messages_go_but_those_of_open_incidents(
     transaction.commit().await.unwrap();
     let left = page(store.main.reader(), Sight::whole(owner.key), &Wanted::default(), 9).await.unwrap();
     assert_eq!(subjects(&left), [open.incident.id.as_str()]);
+}
+
+/// What came of a try is written down for the others also when a channel was deleted while its message was under way.
+#[rstest]
+#[tokio::test]
+async fn a_deleted_channel_takes_no_other_tries_along(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let [gone, stays] = [stored_channel(&store, &owner).await, stored_channel(&store, &owner).await];
+    told(&store, &owner, 1).await;
+    let under_way = waiting(&store, at(1_000)).await;
+    let transaction = store.main.begin().await.unwrap();
+    notification_channels::delete(&transaction, gone.key).await.unwrap();
+    transaction.commit().await.unwrap();
+    let ended: Vec<Ended> =
+        under_way.iter().map(|delivery| ended(delivery, TryOutcome::Delivered, None)).collect();
+    assert_eq!(ended.len(), 2);
+    let transaction = store.main.begin().await.unwrap();
+    store_tries(&transaction, &ended).await.unwrap();
+    transaction.commit().await.unwrap();
+    let left = page(store.main.reader(), Sight::whole(owner.key), &Wanted::default(), 9).await.unwrap();
+    assert_eq!((left.len(), left[0].channel, left[0].status), (1, stays.key, DeliveryStatus::Delivered));
+}
+
+/// Whoever was told of a notice is known for as long as it lasts.
+#[rstest]
+#[tokio::test]
+async fn messages_about_a_notice_stay_as_long_as_it_lasts(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    stored_channel(&store, &owner).await;
+    let source = Source { organisation: owner.key, event: Event::MonitorTrouble, name: "history".to_owned() };
+    let words = Words { title: "It is bad".into(), text: "Very.".into() };
+    let trouble =
+        Trouble { source: source.clone(), severity: Severity::Major, words: words.clone(), service: None };
+    let transaction = store.main.begin().await.unwrap();
+    assert!(notices::raise(&transaction, &trouble, at(100)).await.unwrap());
+    assert!(!notices::raise(&transaction, &trouble, at(200)).await.unwrap(), "it is known");
+    let worse = Trouble { severity: Severity::Critical, ..trouble };
+    assert!(notices::raise(&transaction, &worse, at(300)).await.unwrap(), "it is worse");
+    transaction.commit().await.unwrap();
+    for _ in 0..2 {
+        let head = waiting(&store, at(1_000)).await;
+        end(&store, &head[0], TryOutcome::Delivered, None).await;
+    }
+    let transaction = store.main.begin().await.unwrap();
+    assert_eq!(forget(&transaction, at(99_000)).await.unwrap(), 0);
+    assert!(notices::settle(&transaction, &source, words, at(400)).await.unwrap());
+    assert_eq!(forget(&transaction, at(99_000)).await.unwrap(), 2);
+    transaction.commit().await.unwrap();
+    let left = waiting(&store, at(1_000)).await;
+    assert!(left[0].message.is_good_news(), "its end is told");
 }
 
 /// What the engine changes leaves the time of the last write by a client alone; a message about it is no older for that.

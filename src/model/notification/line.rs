@@ -1,7 +1,7 @@
 //! The lines in which the messages of a channel stand.
 
 /// The messages of a channel that go one after the other, of those about one subject.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Line {
     /// All of them: they arrive in one place.
     Whole,

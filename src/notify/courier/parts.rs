@@ -39,7 +39,7 @@ pub struct Courier {
 pub(super) struct Done {
     pub(super) delivery: Delivery,
     pub(super) kind: ChannelKind,
-    line: Line,
+    pub(super) line: Line,
     began_at: Timestamp,
     took: Duration,
     pub(super) carried: Carried,

@@ -13,6 +13,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::Channel;
 use crate::model::notification::delivery::{Delivery, TryOutcome};
+use crate::model::notification::line::Line;
 use crate::notify::carrier::Carried;
 use crate::notify::courier::parts::{Courier, Done};
 use crate::notify::lane::{Consequence, Lane, Sign};
@@ -29,14 +30,30 @@ const GATHER: Duration = Duration::from_millis(10);
 /// The time for which a channel that is switched off is left alone, in milliseconds.
 const SWITCHED_OFF_MS: i64 = 60_000;
 
-/// A subject of a channel: one of its messages is under way at a time.
-type Subject = (i64, String);
+/// Most attempts to write down what came of tries: whatever is lost here is sent again.
+const WRITES: u32 = 15;
+/// The wait between two of them.
+const WRITE_AGAIN: Duration = Duration::from_secs(2);
+
+/// Where one message is under way at a time: about one subject, in one line of a channel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Place {
+    channel: i64,
+    line: Line,
+    subject: String,
+}
+
+impl Place {
+    fn of(delivery: &Delivery, line: Line) -> Self {
+        Self { channel: delivery.channel, line, subject: delivery.message.subject_id().to_owned() }
+    }
+}
 
 /// What is under way.
 pub(super) struct Round<'a> {
     courier: &'a Courier,
     lanes: HashMap<i64, Lane>,
-    lines: HashSet<Subject>,
+    places: HashSet<Place>,
     running: FuturesUnordered<LocalBoxFuture<'a, Done>>,
 }
 
@@ -52,7 +69,7 @@ struct Ready {
 impl<'a> Round<'a> {
     /// Nothing is under way.
     pub(super) fn new(courier: &'a Courier) -> Self {
-        Self { courier, lanes: HashMap::new(), lines: HashSet::new(), running: FuturesUnordered::new() }
+        Self { courier, lanes: HashMap::new(), places: HashSet::new(), running: FuturesUnordered::new() }
     }
 
     /// Begins the tries that are due and have room. Returns true if there was one.
@@ -63,7 +80,8 @@ impl<'a> Round<'a> {
         }
         let now = self.courier.guard.now();
         let ready = self.ready(now, room).await?;
-        if self.gather(&ready, now).await? {
+        let gathered = self.gather(&ready, now).await;
+        if gathered.has_made_one {
             // What is due is read anew.
             return Ok(true);
         }
@@ -71,6 +89,9 @@ impl<'a> Round<'a> {
         let mut put_off: HashMap<i64, Timestamp> = HashMap::new();
         for delivery in ready.deliveries {
             let Some(channel) = ready.channels.get(&delivery.channel) else { continue };
+            if gathered.failed.contains(&channel.key) && waits_for_digest(channel, &delivery) {
+                continue;
+            }
             let lane = self.lanes.entry(channel.key).or_default();
             lane.note_change(channel.updated_at);
             let is_expired = self.courier.is_expired(&delivery, now);
@@ -82,8 +103,8 @@ impl<'a> Round<'a> {
                 put_off.insert(channel.key, now.plus_ms(SWITCHED_OFF_MS));
                 continue;
             }
-            let line = (channel.key, delivery.message.subject_id().to_owned());
-            if lane.is_full() || self.running.len() >= UNDER_WAY || !self.lines.insert(line) {
+            let place = Place::of(&delivery, channel.line(delivery.contact));
+            if lane.is_full() || self.running.len() >= UNDER_WAY || !self.places.insert(place) {
                 continue;
             }
             lane.depart();
@@ -96,23 +117,35 @@ impl<'a> Round<'a> {
         Ok(has_sent)
     }
 
-    /// Makes digests of what waits for them and is due. Returns true if it made one.
-    async fn gather(&self, ready: &Ready, now: Timestamp) -> Result<bool, MainError> {
-        let held = ready.deliveries.iter().filter(|delivery| delivery.hold.is_some());
-        let mut has_gathered = false;
-        for key in each_once(held.map(|delivery| delivery.channel)) {
-            let Some(channel) = ready.channels.get(&key).filter(|channel| channel.is_enabled) else {
-                continue;
-            };
-            let lines = self.lines.iter().filter(|(channel, _)| *channel == key);
-            let busy: Vec<String> = lines.map(|(_, subject)| subject.clone()).collect();
-            let transaction = self.courier.databases.main.begin().await?;
-            if digests::gather(&transaction, channel, &busy, now).await? {
-                transaction.commit().await?;
-                has_gathered = true;
+    /// Makes digests of what waits for them and is due.
+    async fn gather(&self, ready: &Ready, now: Timestamp) -> GatheredDigests {
+        let is_busy = |channel: &Channel, delivery: &Delivery| {
+            self.places.contains(&Place::of(delivery, channel.line(delivery.contact)))
+        };
+        let waiting = ready.deliveries.iter().filter(|delivery| {
+            let channel = ready.channels.get(&delivery.channel).filter(|channel| channel.is_enabled);
+            channel.is_some_and(|channel| waits_for_digest(channel, delivery) && !is_busy(channel, delivery))
+        });
+        let mut gathered = GatheredDigests::default();
+        for channel in each_once(waiting.map(|delivery| delivery.channel)) {
+            match self.make_digest(&ready.channels[&channel], now).await {
+                Ok(has_made_one) => gathered.has_made_one |= has_made_one,
+                Err(error) => {
+                    tracing::warn!(%error, "a digest waits: it cannot be made at the moment");
+                    gathered.failed.insert(channel);
+                }
             }
         }
-        Ok(has_gathered)
+        gathered
+    }
+
+    async fn make_digest(&self, channel: &Channel, now: Timestamp) -> Result<bool, MainError> {
+        let places = self.places.iter().filter(|place| place.channel == channel.key);
+        let busy: Vec<String> = places.map(|place| place.subject.clone()).collect();
+        let transaction = self.courier.databases.main.begin().await?;
+        let has_made_one = digests::gather(&transaction, channel, &busy, now).await?;
+        transaction.commit().await?;
+        Ok(has_made_one)
     }
 
     async fn ready(&self, now: Timestamp, room: usize) -> Result<Ready, MainError> {
@@ -120,7 +153,7 @@ impl<'a> Round<'a> {
         let busy = self.lanes.iter().filter(|(_, lane)| lane.is_full());
         let busy: Vec<i64> = busy.map(|(channel, _)| *channel).collect();
         // Those that are under way are due still.
-        let under_way = self.lines.iter().filter(|(channel, _)| !busy.contains(channel)).count();
+        let under_way = self.places.iter().filter(|place| !busy.contains(&place.channel)).count();
         let limit = u64::try_from(room.min(READ) + under_way).unwrap_or(u64::MAX);
         let deliveries = due(reader, now, &busy, limit).await?;
         if deliveries.is_empty() {
@@ -179,20 +212,37 @@ impl<'a> Round<'a> {
         }
         let open = self.lanes.values().filter(|lane| lane.is_open()).count();
         self.courier.counters.open_circuits.store(open as u64, Ordering::Relaxed);
+        let mut writes = 1;
+        while let Err(error) = self.store(&ended, &consequences, now).await {
+            if writes == WRITES {
+                return Err(error);
+            }
+            tracing::warn!(%error, "what came of messages cannot be written down at the moment");
+            tokio::time::sleep(WRITE_AGAIN).await;
+            writes += 1;
+        }
+        for done in &done {
+            self.places.remove(&Place::of(&done.delivery, done.line));
+        }
+        Ok(())
+    }
+
+    async fn store(
+        &self,
+        ended: &[Ended],
+        consequences: &[(i64, Consequence)],
+        now: Timestamp,
+    ) -> Result<(), MainError> {
         let transaction = self.courier.databases.main.begin().await?;
-        store_tries(&transaction, &ended).await?;
+        store_tries(&transaction, ended).await?;
         for (channel, consequence) in consequences {
             match consequence {
                 Consequence::None => {}
-                Consequence::PutOff(until) => put_off(&transaction, channel, until).await?,
-                Consequence::BringForward => bring_forward(&transaction, channel, now).await?,
+                Consequence::PutOff(until) => put_off(&transaction, *channel, *until).await?,
+                Consequence::BringForward => bring_forward(&transaction, *channel, now).await?,
             }
         }
-        transaction.commit().await?;
-        for Done { delivery, .. } in done {
-            self.lines.remove(&(delivery.channel, delivery.message.subject_id().to_owned()));
-        }
-        Ok(())
+        transaction.commit().await
     }
 
     async fn put_off(&self, channels: HashMap<i64, Timestamp>) -> Result<(), MainError> {
@@ -205,6 +255,19 @@ impl<'a> Round<'a> {
         }
         transaction.commit().await
     }
+}
+
+/// What became of digests that were due.
+#[derive(Default)]
+struct GatheredDigests {
+    has_made_one: bool,
+    /// Channels of which none could be made: what waits for one waits on.
+    failed: BTreeSet<i64>,
+}
+
+/// Returns true for a message that a digest may tell.
+fn waits_for_digest(channel: &Channel, delivery: &Delivery) -> bool {
+    channel.routing.digest_above.is_some() && delivery.hold.is_some() && delivery.contact.is_none()
 }
 
 fn sign_of(carried: &Carried) -> Sign {

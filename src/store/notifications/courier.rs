@@ -1,19 +1,19 @@
 //! What the courier asks of the outbox and writes into it, for every organisation at once; nothing that answers a client may use it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, LockType, Query, SelectStatement};
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter,
     QueryOrder, QuerySelect, Statement, UpdateMany,
 };
 use watchkeeper_entities::notification_delivery::{Column, Entity};
-use watchkeeper_entities::{incident, notification_try};
+use watchkeeper_entities::{incident, notice, notification_channel, notification_try};
 
 use crate::clock::Timestamp;
-use crate::model::notification::Event;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
 use crate::model::notification::line::Line;
+use crate::model::notification::{ChannelKind, Event};
 use crate::store::bounded::Bounded;
 use crate::store::notifications::holds::due_from;
 use crate::store::notifications::{from_row, to_try_row};
@@ -104,17 +104,38 @@ pub struct Ended {
 /// # Errors
 /// When the database fails.
 pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[Ended]) -> Result<(), MainError> {
+    let known = known(connection, ended).await?;
+    let ended: Vec<Ended> = ended.iter().filter(|ended| known.contains(&ended.delivery)).cloned().collect();
     for some in ended.chunks(CHUNK) {
         let tries = some.iter().map(|ended| to_try_row(ended.delivery, &ended.attempt));
         notification_try::Entity::insert_many(tries).exec_without_returning(connection).await?;
     }
-    for some in alike(ended) {
+    for some in alike(&ended) {
         for some in some.chunks(CHUNK) {
             store_ends(connection, some).await?;
             release_after(connection, some).await?;
         }
     }
     Ok(())
+}
+
+/// Those of the messages that are there still, kept until the transaction ends: a channel or a contact may have been deleted
+/// while they were under way.
+async fn known(connection: &impl ConnectionTrait, ended: &[Ended]) -> Result<HashSet<i64>, MainError> {
+    let mut known = HashSet::with_capacity(ended.len());
+    for some in ended.chunks(CHUNK) {
+        let keys: Vec<i64> = Entity::find()
+            .select_only()
+            .column(Column::Id)
+            .filter(Column::Id.is_in(some.iter().map(|ended| ended.delivery)))
+            .order_by_asc(Column::Id)
+            .lock(LockType::KeyShare)
+            .into_tuple()
+            .all(connection)
+            .await?;
+        known.extend(keys);
+    }
+    Ok(known)
 }
 
 /// Tries by what they mean: what is the same for many messages is one statement.
@@ -181,7 +202,17 @@ async fn release_after(connection: &impl ConnectionTrait, alike: &[&Ended]) -> R
 /// # Errors
 /// When the database fails.
 pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
-    release(connection, (now, Lines::Whole), |stranded| stranded).await
+    let mails = || {
+        Query::select()
+            .column(notification_channel::Column::Id)
+            .from(notification_channel::Entity)
+            .and_where(notification_channel::Column::Kind.eq(ChannelKind::Email.as_str()))
+            .to_owned()
+    };
+    let of_mails = Column::ChannelId.in_subquery(mails());
+    let own = release(connection, (now, Lines::Own), |stranded| stranded.filter(of_mails)).await?;
+    let of_others = Column::ChannelId.not_in_subquery(mails());
+    Ok(own + release(connection, (now, Lines::Whole), |stranded| stranded.filter(of_others)).await?)
 }
 
 /// Which messages wait for each other, of those of a channel about one subject.
@@ -199,35 +230,45 @@ async fn release(
     (now, lines): (Timestamp, Lines),
     chosen: impl FnOnce(UpdateMany<Entity>) -> UpdateMany<Entity>,
 ) -> Result<u64, MainError> {
+    let stranded = Entity::update_many()
+        .col_expr(Column::DueAt, due_from(now))
+        .filter(Column::EndedAt.is_null())
+        .filter(Column::DueAt.is_null())
+        .filter(Expr::exists(in_front(InFront::SameSubject(lines))).not())
+        .filter(Expr::exists(in_front(InFront::Digest)).not());
+    Ok(chosen(stranded).exec(connection).await?.rows_affected)
+}
+
+/// What a message waits for.
+#[derive(Clone, Copy)]
+enum InFront {
+    /// A message about the same subject in its line.
+    SameSubject(Lines),
+    /// A digest.
+    Digest,
+}
+
+/// The earlier messages of the same channel that have not ended; each of the two is found by an index of its own.
+fn in_front(what: InFront) -> SelectStatement {
     let earlier = Alias::new("earlier");
     let contact = || Expr::col((earlier.clone(), Column::ContactId));
     let same_contact = contact()
         .equals((Entity, Column::ContactId))
         .or(contact().is_null().and(Expr::col((Entity, Column::ContactId)).is_null()));
-    let in_line = match lines {
-        Lines::Whole => Expr::value(true),
-        Lines::Own => same_contact,
+    let same_subject = Expr::col((earlier.clone(), Column::Subject)).equals((Entity, Column::Subject));
+    let is_it = match what {
+        InFront::SameSubject(Lines::Whole) => same_subject,
+        InFront::SameSubject(Lines::Own) => same_subject.and(same_contact),
+        InFront::Digest => Expr::col((earlier.clone(), Column::Event)).eq(Event::Digest.as_str()),
     };
-    let in_front =
-        Query::select()
-            .expr(Expr::value(1))
-            .from_as(Entity, earlier.clone())
-            .and_where(Expr::col((earlier.clone(), Column::ChannelId)).equals((Entity, Column::ChannelId)))
-            .and_where(
-                Expr::col((earlier.clone(), Column::Subject))
-                    .equals((Entity, Column::Subject))
-                    .or(Expr::col((earlier.clone(), Column::Event)).eq(Event::Digest.as_str())),
-            )
-            .and_where(in_line)
-            .and_where(Expr::col((earlier.clone(), Column::EndedAt)).is_null())
-            .and_where(Expr::col((earlier.clone(), Column::Id)).lt(Expr::col((Entity, Column::Id))))
-            .to_owned();
-    let stranded = Entity::update_many()
-        .col_expr(Column::DueAt, due_from(now))
-        .filter(Column::EndedAt.is_null())
-        .filter(Column::DueAt.is_null())
-        .filter(Expr::exists(in_front).not());
-    Ok(chosen(stranded).exec(connection).await?.rows_affected)
+    Query::select()
+        .expr(Expr::value(1))
+        .from_as(Entity, earlier.clone())
+        .and_where(Expr::col((earlier.clone(), Column::ChannelId)).equals((Entity, Column::ChannelId)))
+        .and_where(is_it)
+        .and_where(Expr::col((earlier.clone(), Column::EndedAt)).is_null())
+        .and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id))))
+        .to_owned()
 }
 
 /// Puts off what is due of a channel that takes nothing just now.
@@ -267,8 +308,8 @@ pub async fn bring_forward(
     Ok(())
 }
 
-/// Deletes messages that ended before this time, but those about incidents that are open still: who was told of one has to be
-/// known to its end.
+/// Deletes messages that ended before this time, but those about incidents and notices that last still: who was told of one has
+/// to be known to its end.
 ///
 /// # Errors
 /// When the database fails.
@@ -278,9 +319,15 @@ pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) 
         .from(incident::Entity)
         .and_where(incident::Column::ResolvedAt.is_null())
         .to_owned();
+    let lasting = Query::select()
+        .column(notice::Column::PublicId)
+        .from(notice::Entity)
+        .and_where(notice::Column::EndedAt.is_null())
+        .to_owned();
     let old = Entity::delete_many()
         .filter(Column::EndedAt.lt(ended_before.ms()))
-        .filter(Column::Subject.not_in_subquery(open));
+        .filter(Column::Subject.not_in_subquery(open))
+        .filter(Column::Subject.not_in_subquery(lasting));
     Ok(old.exec(connection).await?.rows_affected)
 }
 

@@ -16,7 +16,7 @@ use crate::model::notification::digest::HeldBy;
 use crate::model::notification::gathered::{Gathered, digest};
 use crate::model::notification::message::{Message, Subject};
 use crate::model::notification::{Channel, Event};
-use crate::store::notifications::outbox::new;
+use crate::store::notifications::outbox::{a_digest_waits, new};
 use crate::store::notifications::{from_row, to_row};
 use crate::store::{MainError, organisations};
 
@@ -58,7 +58,9 @@ pub async fn gather(
         subject: Subject::Digest(digest(id, &gathered)),
     };
     let delivery = Delivery { id, ..new(channel.key, channel.organisation, message, now) };
-    let row = to_row(&delivery)?;
+    // One digest after the other.
+    let due_at = if a_digest_waits(connection, channel.key).await? { None } else { delivery.due_at };
+    let row = to_row(&Delivery { due_at, ..delivery })?;
     Entity::insert(row).exec_without_returning(connection).await?;
     let keys: Vec<i64> = held.iter().map(|held| held.key).collect();
     end(connection, &keys, id, now).await?;

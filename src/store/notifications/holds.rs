@@ -3,11 +3,14 @@
 //! A message that waits holds back those behind it about the same subject. One that may not wait, because it is bad enough or
 //! a step of an escalation, takes those in front of it along.
 
+use std::collections::HashSet;
+
 use sea_orm::sea_query::{Expr, ExprTrait as _};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, UpdateMany};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, UpdateMany};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
+use crate::id::Id;
 use crate::model::notification::digest::{HeldBy, Hold, WINDOW_MS};
 use crate::model::notification::line::Line;
 use crate::model::notification::message::Message;
@@ -125,6 +128,48 @@ async fn free(
         .col_expr(Column::HeldBy, Expr::value(None::<String>));
     free.exec(connection).await?;
     Ok(())
+}
+
+/// The channels and contacts that wait for the end of quiet hours to be told a step of an incident.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn held_steps(
+    connection: &impl ConnectionTrait,
+    incident: Id,
+) -> Result<HashSet<(i64, Option<i64>)>, MainError> {
+    let held: Vec<(i64, Option<i64>)> = Entity::find()
+        .select_only()
+        .columns([Column::ChannelId, Column::ContactId])
+        .filter(of_steps(incident))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(held.into_iter().collect())
+}
+
+/// Takes back the steps that wait for the end of quiet hours: somebody has acknowledged the incident, or it is over.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn drop_steps(
+    connection: &impl ConnectionTrait,
+    incident: Id,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    let held = Entity::delete_many().filter(of_steps(incident)).filter(Column::HeldUntil.gt(now.ms()));
+    held.exec(connection).await?;
+    Ok(())
+}
+
+/// Steps of an incident that are held and were never tried.
+fn of_steps(incident: Id) -> Condition {
+    Condition::all()
+        .add(Column::Subject.eq(incident.as_str()))
+        .add(Column::Event.eq(Event::IncidentEscalated.as_str()))
+        .add(Column::HeldUntil.is_not_null())
+        .add(Column::EndedAt.is_null())
+        .add(Column::Tries.eq(0))
 }
 
 /// The time at which a message that waits for no other one is due: now, or when nothing holds it any more.

@@ -40,6 +40,9 @@ pub(in crate::store) async fn tell_of_incident(
 ) -> Result<(), MainError> {
     let Some(event) = event_of(before, after) else { return Ok(()) };
     let incident = &after.incident;
+    if matches!(event, Event::IncidentAcknowledged | Event::IncidentResolved) {
+        holds::drop_steps(connection, incident.id, at).await?;
+    }
     let channels = notification_channels::enabled(connection, incident.organisation).await?;
     if channels.is_empty() {
         return Ok(());
@@ -104,7 +107,13 @@ pub(in crate::store) async fn tell_of_escalation(
     let named = enabled.iter().filter(|channel| channels.contains(&channel.key)).map(Planned::for_channel);
     let severity = whole.incident.severity;
     let own = people.iter().flat_map(|reached| reached.planned(&enabled, (severity, at)));
-    let planned = people::each_once(named.chain(own));
+    let mut planned = people::each_once(named.chain(own));
+    let held = holds::held_steps(connection, whole.incident.id).await?;
+    // Who waits for the end of quiet hours is told once then, however often the steps come again.
+    planned.retain(|planned| {
+        let contact = planned.contact.map(|contact| contact.key);
+        planned.hold.is_none() || !held.contains(&(planned.channel.key, contact))
+    });
     for planned in &planned {
         let sender = sender(&organisation, planned.contact);
         let message = Message::of_incident(Event::IncidentEscalated, whole, sender, at.ms());
@@ -208,22 +217,43 @@ async fn insert(
         ..new(channel.key, channel.organisation, message, now)
     };
     let same = Column::Subject.eq(delivery.message.subject_id());
-    let in_front = Condition::any().add(same).add(Column::Event.eq(Event::Digest.as_str()));
+    // Two looks, each by an index of its own.
+    let waits = one_waits(connection, channel.key, in_line(line).add(same)).await?
+        || a_digest_waits(connection, channel.key).await?;
+    let due_at = delivery.due_at.filter(|_| !waits);
+    let row = to_row(&Delivery { due_at, ..delivery })?;
+    Entity::insert(row).exec(connection).await?;
+    Ok(())
+}
+
+/// Returns true if a digest of a channel has not ended.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn a_digest_waits(
+    connection: &impl ConnectionTrait,
+    channel: i64,
+) -> Result<bool, MainError> {
+    let digests = Condition::all().add(Column::Event.eq(Event::Digest.as_str()));
+    one_waits(connection, channel, digests).await
+}
+
+async fn one_waits(
+    connection: &impl ConnectionTrait,
+    channel: i64,
+    chosen: Condition,
+) -> Result<bool, MainError> {
     let waiting: Option<i64> = Entity::find()
         .select_only()
         .column(Column::Id)
-        .filter(Column::ChannelId.eq(delivery.channel))
-        .filter(in_line(line))
+        .filter(Column::ChannelId.eq(channel))
         .filter(Column::EndedAt.is_null())
-        .filter(in_front)
+        .filter(chosen)
         .limit(1)
         .into_tuple()
         .one(connection)
         .await?;
-    let due_at = delivery.due_at.filter(|_| waiting.is_none());
-    let row = to_row(&Delivery { due_at, ..delivery })?;
-    Entity::insert(row).exec(connection).await?;
-    Ok(())
+    Ok(waiting.is_some())
 }
 
 /// Those of these channels that have been told of a subject, not only a contact by them.
