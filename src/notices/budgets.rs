@@ -1,6 +1,7 @@
 //! Error budgets of SLA targets that are used up too fast: the rules of the SRE workbook fire.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -43,15 +44,22 @@ impl Budgets {
     pub(super) async fn compare(&mut self, parts: &Notices) -> Result<(), MainError> {
         let main = parts.announcer.databases.main.reader();
         let lasting = notices::lasting_of(main, EVENT).await?;
-        let mut wrong = Vec::new();
-        let wanting = notification_channels::wanting(main, EVENT).await?;
+        let (mut wrong, mut known) = (Vec::new(), BTreeSet::new());
+        // A notice that lasts goes on, whether anybody still wants to know or not.
+        let mut wanting = notification_channels::wanting(main, EVENT).await?;
+        wanting.extend(lasting.iter().map(|notice| notice.trouble.source.organisation));
+        let wanting: BTreeSet<i64> = wanting.into_iter().collect();
         for organisation in organisations::with_keys(main, wanting).await? {
             let sight = Sight::whole(organisation.key);
             let window = PageWindow { offset: 0, limit: TARGETS_MAX };
             for target in sla_targets::list(main, sight, window).await?.0 {
+                known.insert(target.id.to_string());
                 wrong.extend(self.look(parts, &organisation, target, &lasting).await);
             }
         }
+        let over = |notice: &Notice, organisation: &Organisation| {
+            over(notice, organisation, !known.contains(&notice.trouble.source.name))
+        };
         parts.reconcile(&wrong, &lasting, over).await;
         Ok(())
     }
@@ -116,7 +124,8 @@ fn trouble(source: Source, firing: &Reading, name: &str, organisation: &Organisa
     }
 }
 
-fn over(notice: &Notice, organisation: &Organisation) -> Words {
+fn over(notice: &Notice, organisation: &Organisation, is_gone: bool) -> Words {
+    let text = if is_gone { "target-gone-text" } else { "budget-lasts-text" };
     let title = Text::about("budget-lasts", &notice.trouble.words.title);
-    Phrase { title, text: Text::new("budget-lasts-text") }.words(organisation)
+    Phrase { title, text: Text::new(text) }.words(organisation)
 }

@@ -1,7 +1,7 @@
 //! Locations that have lost their own network, or are not heard: their votes do not count, and services that only they look at
 //! are not looked at.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use tokio::time::Instant;
 
@@ -25,7 +25,10 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
     let (locations, now) = (parts.announcer.definer.roster.all(), parts.guard.now());
     let told: HashSet<(i64, &str)> = lasting.iter().map(|notice| key(&notice.trouble.source)).collect();
     let mut wrong = Vec::new();
-    let wanting = notification_channels::wanting(main, EVENT).await?;
+    // A notice that lasts goes on, whether anybody still wants to know or not.
+    let mut wanting = notification_channels::wanting(main, EVENT).await?;
+    wanting.extend(lasting.iter().map(|notice| notice.trouble.source.organisation));
+    let wanting: BTreeSet<i64> = wanting.into_iter().collect();
     for organisation in organisations::with_keys(main, wanting).await? {
         for known in &locations {
             let standing = known.standing(organisation.key, now);

@@ -16,7 +16,9 @@ use tokio::time::{Instant, sleep};
 pub use parts::Courier;
 
 use crate::notify::courier::round::Round;
-use crate::store::notifications::courier::{CourierLock, backlog, forget, release_stranded};
+use crate::store::notifications::courier::{
+    CourierLock, backlog, bring_all_forward, forget, release_stranded,
+};
 use crate::store::{MainError, subscriber_facts};
 
 /// The time between two looks at the outbox while nothing comes.
@@ -52,6 +54,9 @@ impl Courier {
     /// Delivers for as long as the lock is held and the database answers.
     async fn deliver(&self, lock: &CourierLock) -> Result<(), MainError> {
         let mut round = Round::new(self);
+        let transaction = self.databases.main.begin().await?;
+        bring_all_forward(&transaction, self.guard.now()).await?;
+        transaction.commit().await?;
         let (mut tidied, mut escalated, mut forgotten): (Option<Instant>, Option<Instant>, Option<Instant>) =
             (None, None, None);
         let is_time = |last: Option<Instant>, every| last.is_none_or(|at| at.elapsed() >= every);

@@ -20,6 +20,8 @@ const LONGEST_OPEN_MS: i64 = 5 * 60 * 1_000;
 pub struct Lane {
     under_way: usize,
     failures: u32,
+    /// Tries that were under way when the circuit opened: what becomes of them was decided before, and says nothing new.
+    stragglers: usize,
     /// Nothing is sent before.
     closed_until: Option<Timestamp>,
     /// The time at which people changed the channel last.
@@ -89,15 +91,23 @@ impl Lane {
     /// Its try has ended at `now`.
     pub fn arrive(&mut self, sign: Sign, now: Timestamp) -> Consequence {
         self.under_way = self.under_way.saturating_sub(1);
+        let is_straggler = self.stragglers > 0;
+        self.stragglers = self.stragglers.saturating_sub(1);
         match sign {
             Sign::Nothing => Consequence::None,
             Sign::Good => {
                 let was_open = self.is_open();
-                (self.failures, self.closed_until) = (0, None);
+                (self.failures, self.stragglers, self.closed_until) = (0, 0, None);
                 if was_open { Consequence::BringForward } else { Consequence::None }
+            }
+            Sign::Bad(None) if is_straggler => {
+                self.closed_until(now).map_or(Consequence::None, Consequence::PutOff)
             }
             Sign::Bad(asked) => {
                 self.failures = self.failures.saturating_add(1);
+                if self.is_open() {
+                    self.stragglers = self.under_way;
+                }
                 let open = self.is_open().then(|| now.plus_ms(open_ms(self.failures)));
                 let until = open.max(asked.filter(|asked| *asked > now));
                 self.closed_until = self.closed_until.max(until);
@@ -142,6 +152,21 @@ mod tests {
         let expected = ms.map_or(Consequence::None, |ms| Consequence::PutOff(NOW.plus_ms(ms)));
         assert_eq!(lane.arrive(Sign::Bad(None), NOW), expected);
         assert_eq!(lane.closed_until(NOW).is_none(), ms.is_none());
+    }
+
+    /// Sixteen messages that fail together open the circuit for the first time, not for the longest.
+    #[test]
+    fn a_burst_that_fails_is_one_step() {
+        let mut lane = Lane::default();
+        (0..WIDTH).for_each(|_| lane.depart());
+        let all: Vec<Consequence> = (0..WIDTH).map(|_| lane.arrive(Sign::Bad(None), NOW)).collect();
+        assert_eq!(all.last(), Some(&Consequence::PutOff(NOW.plus_ms(FIRST_OPEN_MS))));
+        let later = NOW.plus_ms(FIRST_OPEN_MS);
+        lane.depart();
+        assert_eq!(
+            lane.arrive(Sign::Bad(None), later),
+            Consequence::PutOff(later.plus_ms(2 * FIRST_OPEN_MS))
+        );
     }
 
     #[test]

@@ -175,6 +175,7 @@ pub async fn delete(connection: &impl ConnectionTrait, sight: Sight, id: Id) -> 
         .add(Column::PublicId.eq(id.as_str()))
         .add_option(Rows::Incidents.condition(sight));
     events::of_incidents(connection, Act::Deleted, wanted.clone(), &[]).await?;
+    outbox::drop_held(connection, sight.organisation(), id).await?;
     let deleted = Entity::delete_many().filter(wanted).exec(connection).await?;
     Ok(deleted.rows_affected > 0)
 }

@@ -308,6 +308,19 @@ pub async fn bring_forward(
     Ok(())
 }
 
+/// Makes everything due that waits for a later try, of every channel, but what is held: whoever begins to deliver knows of no
+/// circuit that is open.
+///
+/// # Errors
+/// When the database fails.
+pub async fn bring_all_forward(connection: &impl ConnectionTrait, to: Timestamp) -> Result<u64, MainError> {
+    let late = Entity::update_many()
+        .col_expr(Column::DueAt, Expr::value(to.ms()))
+        .filter(Column::DueAt.gt(to.ms()))
+        .filter(Condition::any().add(Column::HeldUntil.is_null()).add(Column::HeldUntil.lte(to.ms())));
+    Ok(late.exec(connection).await?.rows_affected)
+}
+
 /// Deletes messages that ended before this time, but those about incidents and notices that last still: who was told of one has
 /// to be known to its end.
 ///

@@ -23,7 +23,7 @@ use crate::model::service::ServiceKey;
 use crate::store::notifications::lines::in_line;
 use crate::store::notifications::people::{self, Planned, Reached};
 use crate::store::notifications::{holds, to_row};
-use crate::store::{MainError, notification_channels, organisations};
+use crate::store::{MainError, contacts, notification_channels, organisations};
 
 /// Services in one statement: far below what a statement may bind.
 const SERVICES_PER_STATEMENT: usize = 1_000;
@@ -42,6 +42,9 @@ pub(in crate::store) async fn tell_of_incident(
     let incident = &after.incident;
     if matches!(event, Event::IncidentAcknowledged | Event::IncidentResolved) {
         holds::drop_steps(connection, incident.id, at).await?;
+    }
+    if before.is_some_and(|before| before.incident.severity < incident.severity) {
+        wake(connection, after, at).await?;
     }
     let channels = notification_channels::enabled(connection, incident.organisation).await?;
     if channels.is_empty() {
@@ -120,6 +123,53 @@ pub(in crate::store) async fn tell_of_escalation(
         insert(connection, planned, message, at).await?;
     }
     Ok(planned.iter().filter(|planned| planned.hold.is_none()).count())
+}
+
+/// Takes back what was to be told of an incident that is deleted and still waits for the end of quiet hours or a digest.
+///
+/// # Errors
+/// When the database fails.
+pub(in crate::store) async fn drop_held(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    incident: Id,
+) -> Result<(), MainError> {
+    let held = Entity::delete_many()
+        .filter(Column::OrganisationId.eq(organisation))
+        .filter(Column::Subject.eq(incident.as_str()))
+        .filter(Column::HeldUntil.is_not_null())
+        .filter(Column::EndedAt.is_null())
+        .filter(Column::Tries.eq(0));
+    held.exec(connection).await?;
+    Ok(())
+}
+
+/// Lets go the steps that wait for the end of quiet hours of contacts who want to be woken by something so severe.
+async fn wake(
+    connection: &impl ConnectionTrait,
+    whole: &WholeIncident,
+    at: Timestamp,
+) -> Result<(), MainError> {
+    let incident = &whole.incident;
+    let held = holds::held_steps(connection, incident.id).await?;
+    let keys: Vec<i64> = held.iter().filter_map(|(_, contact)| *contact).collect();
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let contacts = contacts::with_keys(connection, &keys).await?;
+    let channels: Vec<i64> = held.iter().map(|(channel, _)| *channel).collect();
+    let channels = notification_channels::with_keys(connection, &channels).await?;
+    for (channel, contact) in held {
+        let contact = contacts.iter().find(|known| Some(known.key) == contact);
+        let channel = channels.iter().find(|known| known.key == channel);
+        let (Some(contact), Some(channel)) = (contact, channel) else { continue };
+        let quiet = contact.quiet.as_ref();
+        if quiet.and_then(|quiet| quiet.held_until(incident.severity, at)).is_none() {
+            let line = channel.line(Some(contact.key));
+            holds::let_go(connection, (channel.key, line), Some(incident.id.as_str()), at).await?;
+        }
+    }
+    Ok(())
 }
 
 /// The organisation, speaking to a contact, or to whoever reads a channel.

@@ -76,3 +76,4 @@ oncall-covered-text = In den nächsten sieben Tagen fehlt niemand.
 
 service-gone = Vorbei: { $subject }
 service-gone-text = Der Dienst wird nicht mehr überwacht.
+target-gone-text = Das SLA-Ziel gibt es nicht mehr.

@@ -76,3 +76,4 @@ oncall-covered-text = There is no gap in the next seven days.
 
 service-gone = Over: { $subject }
 service-gone-text = The service is not watched any more.
+target-gone-text = The SLA target does not exist any more.

@@ -78,3 +78,22 @@ fn the_calendar_of_a_deleted_contact_is_gone() {
     client.delete(&contact_item(&anna)).expect(200);
     client.without_token().get(&path).expect(404);
 }
+
+/// Only the hash of the secret is kept, also where the answer of the request is.
+#[test]
+fn the_address_of_a_calendar_is_kept_nowhere_in_clear() {
+    let server = Server::embedded("", &[]);
+    let client = server.client();
+    let [anna, ..] = people(&client);
+    let path = format!("{}/calendar", contact_item(&anna));
+    let made = client.send("POST", &path, &["Idempotency-Key: calendar-1"], b"{}").expect(201);
+    let url = made.data()["url"].as_str().unwrap().to_owned();
+    let secret = url.rsplit('/').next().unwrap().trim_end_matches(".ics").to_owned();
+    let again = client.send("POST", &path, &["Idempotency-Key: calendar-1"], b"{}").expect(201);
+    assert_eq!(again.data()["url"], url, "the answer is repeated");
+    for file in server.files() {
+        let contents = std::fs::read(&file).unwrap();
+        let is_there = contents.windows(secret.len()).any(|part| part == secret.as_bytes());
+        assert!(!is_there, "{}", file.display());
+    }
+}

@@ -22,7 +22,9 @@ pub(in crate::http::v1) async fn make_contact_calendar(call: Call<AppState>) -> 
     let secret = draw_secret()?;
     contact_calendars::replace(&*write, contact.key, hash(&secret), state.now()).await?;
     let url = format!("{}/calendars/{secret}.ics", state.base_url);
-    write.commit(Reply::created(to_json(&CalendarView { url: url.clone() }), &url)).await
+    // Not the address itself: what answers are kept under an `Idempotency-Key` keeps this in clear.
+    let location = format!("{}/v1/contacts/{id}", state.base_url);
+    write.commit(Reply::created(to_json(&CalendarView { url }), &location)).await
 }
 
 pub(in crate::http::v1) async fn delete_contact_calendar(
