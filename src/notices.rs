@@ -121,7 +121,7 @@ impl Notices {
             outcomes.push(locations::compare(self, &mut memory.patience).await.map_err(StoreError::from));
             if memory.looks_ahead() {
                 outcomes.push(services::compare_certificates(self).await);
-                outcomes.push(duty::compare(self).await.map_err(StoreError::from));
+                outcomes.push(duty::compare(self).await);
             }
             outcomes.push(self.forget().await.map_err(StoreError::from));
         }

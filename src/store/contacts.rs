@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
     PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
@@ -14,6 +15,7 @@ use watchkeeper_entities::notification_delivery;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::contact::{Contact, NamedContact};
+use crate::model::notification::delivery::DeliveryStatus;
 use crate::model::sight::Sight;
 use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredLink;
@@ -129,15 +131,35 @@ pub async fn update(connection: &impl ConnectionTrait, contact: &Contact) -> Res
     Ok(())
 }
 
-/// Deletes a contact with its absences, what is left of its overrides, its calendar, and the messages for it.
+/// Deletes a contact with its absences, what is left of its overrides, and its calendar. Messages for it that wait are given up;
+/// they stay, so that a try under way can be written down.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete(connection: &impl ConnectionTrait, contact: i64) -> Result<(), MainError> {
-    let of_contact = notification_delivery::Column::ContactId.eq(contact);
-    notification_delivery::Entity::delete_many().filter(of_contact).exec(connection).await?;
+pub async fn delete(
+    connection: &impl ConnectionTrait,
+    contact: i64,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    notification_delivery::Entity::update_many()
+        .col_expr(notification_delivery::Column::Status, Expr::value(DeliveryStatus::Dead.as_str()))
+        .col_expr(notification_delivery::Column::EndedAt, Expr::value(now.ms()))
+        .col_expr(notification_delivery::Column::DueAt, Expr::value(None::<i64>))
+        .filter(notification_delivery::Column::ContactId.eq(contact))
+        .filter(notification_delivery::Column::EndedAt.is_null())
+        .exec(connection)
+        .await?;
     Entity::delete_by_id(contact).exec(connection).await?;
     Ok(())
+}
+
+/// The contacts of an organisation, oldest first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn all(connection: &impl ConnectionTrait, organisation: i64) -> Result<Vec<Contact>, MainError> {
+    let rows = of_organisation(organisation).order_by_asc(Column::Id).all(connection).await?;
+    rows.into_iter().map(from_row).collect()
 }
 
 /// Names of the contacts of an organisation that are told by this channel.
@@ -149,8 +171,7 @@ pub async fn names_of_channel(
     organisation: i64,
     channel: i64,
 ) -> Result<Vec<String>, MainError> {
-    let rows = of_organisation(organisation).order_by_asc(Column::Id).all(connection).await?;
-    let all: Vec<Contact> = rows.into_iter().map(from_row).collect::<Result<_, _>>()?;
+    let all = all(connection, organisation).await?;
     let is_told = |contact: &Contact| contact.channels.iter().any(|told| told.key == channel);
     Ok(all.into_iter().filter(is_told).map(|contact| contact.name).collect())
 }

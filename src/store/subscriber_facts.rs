@@ -1,6 +1,6 @@
 //! Facts for the subscribers of status pages, written in the transaction of what they tell, each once.
 //!
-//! Whoever writes one holds the organisation or the maintenance, so facts have the order of what they tell. `pages` says which
+//! Whoever writes one holds the organisation, so facts have the order of what they tell. `pages` says which
 //! pages show an incident or a maintenance.
 
 mod pages;

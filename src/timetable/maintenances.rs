@@ -166,11 +166,14 @@ impl Handler<Tick> for MaintenanceClock {
             (self.planner.clone(), self.transitions.clone(), self.reminders.clone());
         let round = async move {
             if transitions.announcer.ownership.leads() {
-                // A series that cannot be planned keeps no maintenance from its start.
+                // A series that cannot be planned keeps no maintenance from its start, and a maintenance that cannot
+                // start or end keeps nobody from being reminded of another one.
                 let planned = planner.run_due().await;
-                transitions.run_due().await?;
-                reminders.run_due().await?;
+                let made = transitions.run_due().await;
+                let told = reminders.run_due().await;
                 planned?;
+                made?;
+                told?;
             }
             transitions.pause().await
         };

@@ -190,6 +190,24 @@ async fn a_channel_that_several_share_is_told_once() {
     assert_eq!(until_told(&shared, 2).await, ["incident.escalated", "incident.resolved"]);
 }
 
+/// A message for two who read the same channel is for that channel: it stays when one of them goes.
+#[tokio::test]
+async fn a_message_for_several_outlives_one_of_them() {
+    let client = Server::shared().tenant("business");
+    let sink = Sink::start();
+    let shared = channel(&client, &sink);
+    let [anna, ben] =
+        ["Anna", "Ben"].map(|name| create_contact(&client, name, &json!({"channel_ids": [shared]})));
+    let policy = create_policy(&client, &json!([{"after_seconds": 0, "contact_ids": [anna, ben]}]));
+    let incident = open_incident(&client, "major");
+    assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
+    assert_eq!(client.get("/v1/notifications").expect(200).data()[0]["contact"], Value::Null);
+    client.delete(&format!("{POLICIES}/{}", policy["id"].as_str().unwrap())).expect(200);
+    client.delete(&contact_item(&anna)).expect(200);
+    resolve(&client, &incident);
+    assert_eq!(until_told(&sink, 2).await, ["incident.escalated", "incident.resolved"]);
+}
+
 /// Each contact is told in its own language; what is not written in it comes in that of the organisation.
 #[tokio::test]
 async fn people_are_told_in_their_language() {
@@ -215,7 +233,7 @@ async fn people_are_told_in_their_language() {
     assert_eq!(texts[0], texts[1], "what is not translated comes in the language of the organisation");
 }
 
-/// With a contact its messages go, also those that wait.
+/// What waits for a contact is given up with it.
 #[tokio::test]
 async fn a_deleted_contact_is_told_nothing_more() {
     let client = Server::shared().tenant("business");
@@ -227,5 +245,7 @@ async fn a_deleted_contact_is_told_nothing_more() {
     client.delete(&format!("{POLICIES}/{}", policy["id"].as_str().unwrap())).expect(200);
     client.delete(&contact_item(&contact)).expect(200);
     assert_eq!(held(&client), []);
-    assert_eq!(client.get("/v1/notifications").expect(200).data(), json!([]));
+    let given_up = client.get("/v1/notifications?status=dead").expect(200).data();
+    assert_eq!((given_up.as_array().unwrap().len(), &given_up[0]["contact"]), (1, &Value::Null));
+    assert_eq!(events(&sink), [""; 0]);
 }

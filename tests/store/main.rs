@@ -30,6 +30,7 @@ mod maintenances;
 mod merge;
 mod migrations;
 mod notifications;
+mod oncall;
 mod organisations;
 mod promotion;
 mod recent;

@@ -33,6 +33,7 @@ mod m0030_oncall;
 mod m0031_messages_of_contacts;
 mod m0032_subscriber_facts;
 mod m0033_waiting_messages;
+mod m0034_duty_indexes;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -74,6 +75,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0031_messages_of_contacts::Step),
         Box::new(m0032_subscriber_facts::Step),
         Box::new(m0033_waiting_messages::Step),
+        Box::new(m0034_duty_indexes::Step),
     ]
 }
 

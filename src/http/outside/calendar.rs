@@ -16,6 +16,7 @@ use crate::http::outside::front::Front;
 use crate::http::outside::icalendar::{Calendar, CalendarEvent};
 use crate::http::v1::address_secret::read_secret;
 use crate::model::contact::Contact;
+use crate::model::oncall::schedule::DAYS_MAX;
 use crate::model::time_range::TimeRange;
 use crate::store::oncall::rosters::{self, Kept};
 use crate::store::{contact_calendars, contacts};
@@ -88,24 +89,60 @@ async fn feed(front: &Front, contact: Contact) -> Result<String, ApiError> {
     work.await.map_err(|error| ApiError::Internal(error.into()))
 }
 
-/// The feed; a shift has the same id from one look to the next, and its own begin, however long ago that was.
+/// The feed; a shift has the same id from one look to the next.
 fn render(contact: &Contact, kept: &[Kept], shown: TimeRange) -> String {
     let mut events = Vec::new();
     for kept in kept {
         let schedule = &kept.schedule;
         let shifts = kept.roster().whole_shifts(shown);
         let own = shifts.iter().filter(|shift| shift.contact == contact.key);
-        events.extend(own.map(|shift| CalendarEvent {
-            uid: format!("{}-{}-{}@watchkeeper", schedule.id, contact.id, seconds(shift.range.from)),
-            changed_at: schedule.updated_at,
-            range: shift.range,
-            summary: Text::about("on-duty", &schedule.name).written_in(&contact.language),
+        events.extend(own.map(|shift| {
+            let (from, name) = begin(shift.range.from, shown);
+            CalendarEvent {
+                uid: format!("{}-{}-{name}@watchkeeper", schedule.id, contact.id),
+                changed_at: schedule.updated_at,
+                range: TimeRange { from, ..shift.range },
+                summary: Text::about("on-duty", &schedule.name).written_in(&contact.language),
+            }
         }));
     }
     events.sort_by_key(|event| event.range);
     Calendar { name: contact.name.clone(), events }.render()
 }
 
-const fn seconds(at: Timestamp) -> i64 {
-    at.ms() / 1_000
+/// The begin of a shift as it is shown, and its name in the id. One that lies further back than is looked is not known: there is
+/// one such shift at most, and it is shown from a day on that moves only now and then.
+fn begin(from: Timestamp, shown: TimeRange) -> (Timestamp, String) {
+    let step_ms = DAYS_MAX * DAY_MS;
+    if from > shown.from.plus_ms(-step_ms) {
+        return (from, (from.ms() / 1_000).to_string());
+    }
+    let steps = from.ms().div_euclid(step_ms) + 1;
+    (Timestamp::from_ms(steps * step_ms), "long".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_shift_stays_the_same_from_look_to_look() {
+        let look = |now: i64| {
+            let shown = TimeRange {
+                from: Timestamp::from_ms((now - DAYS_BACK) * DAY_MS),
+                to: Timestamp::from_ms((now + DAYS_AHEAD) * DAY_MS),
+            };
+            let cut = shown.from.plus_ms(-DAYS_MAX * DAY_MS);
+            let shown_from = begin(cut, shown).0;
+            assert!(cut < shown_from && shown_from <= shown.from, "it lies in the shift");
+            begin(cut, shown)
+        };
+        assert_eq!(look(20_500), look(20_501));
+        let shown =
+            TimeRange { from: Timestamp::from_ms(400 * DAY_MS), to: Timestamp::from_ms(500 * DAY_MS) };
+        assert_eq!(
+            begin(Timestamp::from_ms(DAY_MS), shown),
+            (Timestamp::from_ms(DAY_MS), "86400".to_owned())
+        );
+    }
 }

@@ -1,5 +1,7 @@
 //! From a schedule to shifts: who is on duty when, and when nobody is.
 
+use std::collections::HashMap;
+
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::oncall::schedule::{Absence, Layer, Override, Schedule};
@@ -51,17 +53,19 @@ impl Roster<'_> {
     #[must_use]
     pub fn duty(&self, range: TimeRange) -> Duty {
         let mut duty = Duty { shifts: Vec::new(), gaps: range.if_not_empty().into_iter().collect() };
-        let mut overrides: Vec<&Override> = self.overrides.iter().collect();
+        let away = Away::of(self.absences, range);
+        let touches = |placed: &&Override| common(placed.range, range).is_some();
+        let mut overrides: Vec<&Override> = self.overrides.iter().filter(touches).collect();
         overrides.sort_by_key(|placed| std::cmp::Reverse(placed.key));
         for placed in overrides {
             let turn = Turn { range: placed.range, contact: placed.contact };
-            self.place(&mut duty, vec![turn], Source::Override(placed.id));
+            give(&mut duty, away.present(vec![turn]), Source::Override(placed.id));
         }
         for (place, layer) in self.schedule.layers.iter().enumerate().rev() {
             if duty.gaps.is_empty() {
                 break;
             }
-            self.place(&mut duty, self.turns(layer, range), Source::Layer(place));
+            give(&mut duty, away.present(self.turns(layer, range)), Source::Layer(place));
         }
         duty.shifts.sort_by_key(|shift| shift.range);
         duty.shifts = joined(duty.shifts);
@@ -74,60 +78,41 @@ impl Roster<'_> {
         self.duty(TimeRange { from: at, to: at.plus_ms(1) }).shifts.pop()
     }
 
-    /// The times at which nobody is on duty although somebody should be: a time that the hours of every layer leave out is
-    /// left out on purpose.
+    /// The times at which nobody is on duty although somebody should be: when the hours of a layer say so while it counts, and
+    /// after the first one has started whenever none counts, because an end was forgotten. Everything else is left out on
+    /// purpose.
     #[must_use]
     pub fn uncovered(&self, range: TimeRange) -> Vec<TimeRange> {
-        let gaps = self.duty(range).gaps;
-        let hours: Option<Vec<_>> = self.schedule.layers.iter().map(|layer| layer.hours.as_ref()).collect();
-        let Some(hours) = hours else { return gaps };
-        let mut open: Vec<TimeRange> =
-            hours.iter().flat_map(|hours| hours.open(self.schedule.zone, range)).collect();
-        open.sort_unstable();
-        without(&gaps, &without(&[range], &open))
+        let layers = &self.schedule.layers;
+        let Some(first) = layers.iter().map(|layer| layer.starts_at).min() else { return Vec::new() };
+        let begun = TimeRange { from: range.from.max(first), to: range.to }.if_not_empty();
+        let begun: Vec<TimeRange> = begun.into_iter().collect();
+        let mut counting: Vec<TimeRange> = layers.iter().filter_map(|layer| limits(layer, range)).collect();
+        counting.sort_unstable();
+        let mut asked = without(&begun, &counting);
+        asked.extend(layers.iter().flat_map(|layer| self.open(layer, range)));
+        asked.sort_unstable();
+        without(&self.duty(range).gaps, &without(&begun, &asked))
+            .into_iter()
+            .filter_map(|gap| TimeRange { from: gap.from.max(first), ..gap }.if_not_empty())
+            .collect()
     }
 
-    /// Gives what is free to those whose turn it is, as far as they are there.
-    fn place(&self, duty: &mut Duty, turns: Vec<Turn>, source: Source) {
-        let present = turns.into_iter().flat_map(|turn| {
-            let away: Vec<TimeRange> = self.away(turn.contact);
-            without(&[turn.range], &away).into_iter().map(move |range| Turn { range, ..turn })
-        });
-        let present: Vec<Turn> = present.collect();
-        let mut taken: Vec<TimeRange> = Vec::new();
-        let mut gaps = duty.gaps.iter().peekable();
-        for turn in &present {
-            while gaps.next_if(|gap| gap.to <= turn.range.from).is_some() {}
-            for gap in gaps.clone().take_while(|gap| gap.from < turn.range.to) {
-                let Some(range) = common(*gap, turn.range) else { continue };
-                duty.shifts.push(Shift { range, contact: turn.contact, source });
-                taken.push(range);
-            }
+    /// The times in which there is duty in a layer, in their order.
+    fn open(&self, layer: &Layer, range: TimeRange) -> Vec<TimeRange> {
+        let Some(limits) = limits(layer, range) else { return Vec::new() };
+        match &layer.hours {
+            Some(hours) => hours.open(self.schedule.zone, limits),
+            None => vec![limits],
         }
-        duty.gaps = without(&duty.gaps, &taken);
-    }
-
-    /// The times at which a contact is absent, in their order.
-    fn away(&self, contact: i64) -> Vec<TimeRange> {
-        let of_contact = self.absences.iter().filter(|absence| absence.contact == contact);
-        let mut away: Vec<TimeRange> = of_contact.map(|absence| absence.range).collect();
-        away.sort_unstable();
-        away
     }
 
     /// The turns of a layer, in the order of time.
     fn turns(&self, layer: &Layer, range: TimeRange) -> Vec<Turn> {
-        let ends_at = layer.ends_at.unwrap_or(range.to).min(range.to);
-        let limits = TimeRange { from: layer.starts_at.max(range.from), to: ends_at };
-        let Some(limits) = limits.if_not_empty() else { return Vec::new() };
         let Ok(count) = i64::try_from(layer.contacts.len()) else { return Vec::new() };
         let turns = layer.turns(self.schedule.zone);
-        let open = match &layer.hours {
-            Some(hours) => hours.open(self.schedule.zone, limits),
-            None => vec![limits],
-        };
         let mut found = Vec::new();
-        for stretch in open {
+        for stretch in self.open(layer, range) {
             let mut turn = turns.turn_at(stretch.from);
             while turns.begin(turn) < stretch.to {
                 let whole = TimeRange { from: turns.begin(turn), to: turns.begin(turn + 1) };
@@ -147,6 +132,60 @@ impl Roster<'_> {
 struct Turn {
     range: TimeRange,
     contact: i64,
+}
+
+/// When contacts are absent.
+struct Away(HashMap<i64, Vec<TimeRange>>);
+
+impl Away {
+    /// The absences that lie in a stretch at least in part: of each contact in their order, without any that touch.
+    fn of(absences: &[Absence], range: TimeRange) -> Self {
+        let mut absences: Vec<Absence> =
+            absences.iter().filter(|absence| common(absence.range, range).is_some()).copied().collect();
+        absences.sort_unstable_by_key(|absence| absence.range);
+        let mut away: HashMap<i64, Vec<TimeRange>> = HashMap::new();
+        for Absence { contact, range } in absences {
+            let own = away.entry(contact).or_default();
+            match own.last_mut().filter(|last| range.from <= last.to) {
+                Some(last) => last.to = last.to.max(range.to),
+                None => own.push(range),
+            }
+        }
+        Self(away)
+    }
+
+    /// What is left of turns of those who are there.
+    fn present(&self, turns: Vec<Turn>) -> Vec<Turn> {
+        let mut present = Vec::with_capacity(turns.len());
+        for turn in turns {
+            let away = self.0.get(&turn.contact).map_or([].as_slice(), Vec::as_slice);
+            let over = away.partition_point(|away| away.to <= turn.range.from);
+            let left = without(&[turn.range], away.get(over..).unwrap_or_default());
+            present.extend(left.into_iter().map(|range| Turn { range, ..turn }));
+        }
+        present
+    }
+}
+
+/// Gives what is free to those whose turn it is.
+fn give(duty: &mut Duty, turns: Vec<Turn>, source: Source) {
+    let mut taken: Vec<TimeRange> = Vec::new();
+    let mut gaps = duty.gaps.iter().peekable();
+    for turn in &turns {
+        while gaps.next_if(|gap| gap.to <= turn.range.from).is_some() {}
+        for gap in gaps.clone().take_while(|gap| gap.from < turn.range.to) {
+            let Some(range) = common(*gap, turn.range) else { continue };
+            duty.shifts.push(Shift { range, contact: turn.contact, source });
+            taken.push(range);
+        }
+    }
+    duty.gaps = without(&duty.gaps, &taken);
+}
+
+/// The part of a stretch in which a layer counts.
+fn limits(layer: &Layer, range: TimeRange) -> Option<TimeRange> {
+    let ends_at = layer.ends_at.unwrap_or(range.to).min(range.to);
+    TimeRange { from: layer.starts_at.max(range.from), to: ends_at }.if_not_empty()
 }
 
 fn common(one: TimeRange, other: TimeRange) -> Option<TimeRange> {

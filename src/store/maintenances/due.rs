@@ -6,8 +6,8 @@ use watchkeeper_entities::maintenance::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
-use crate::store::MainError;
 use crate::store::maintenances::from_row;
+use crate::store::{MainError, organisations};
 
 /// Maintenances that wait for their planned start.
 fn waiting() -> Condition {
@@ -57,7 +57,8 @@ pub async fn next(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>
     Ok([start, end].into_iter().flatten().min().map(Timestamp::from_ms))
 }
 
-/// The maintenance with this key, kept from others until the transaction ends.
+/// The maintenance with this key, kept from others until the transaction ends; its organisation is locked before it, so that
+/// what is told of it has its place in the order of what the organisation tells.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -65,5 +66,8 @@ pub async fn claim(
     connection: &impl ConnectionTrait,
     key: MaintenanceKey,
 ) -> Result<Option<Maintenance>, MainError> {
+    let owner = Entity::find_by_id(key).select_only().column(Column::OrganisationId);
+    let Some(owner) = owner.into_tuple::<i64>().one(connection).await? else { return Ok(None) };
+    organisations::lock(connection, owner).await?;
     Entity::find_by_id(key).lock_exclusive().one(connection).await?.as_ref().map(from_row).transpose()
 }

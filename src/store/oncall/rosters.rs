@@ -1,5 +1,7 @@
 //! Everything that decides who is on duty: schedules with the overrides and absences of a stretch of time.
 
+use std::sync::Arc;
+
 use sea_orm::ConnectionTrait;
 
 use crate::clock::DAY_MS;
@@ -16,8 +18,8 @@ pub struct Kept {
     pub schedule: Schedule,
     /// Its overrides.
     pub overrides: Vec<Override>,
-    /// The absences of everybody in the organisation.
-    pub absences: Vec<Absence>,
+    /// The absences of everybody in the organisation; its schedules share them.
+    pub absences: Arc<[Absence]>,
 }
 
 impl Kept {
@@ -64,11 +66,11 @@ pub async fn of_schedules(
     let range = TimeRange { from: range.from.plus_ms(-days_ms), to: range.to.plus_ms(days_ms) };
     let keys: Vec<i64> = schedules.iter().map(|schedule| schedule.key).collect();
     let overrides = overrides::touching(connection, &keys, range).await?;
-    let absences = absences::touching(connection, organisation, range).await?;
+    let absences: Arc<[Absence]> = absences::touching(connection, organisation, range).await?.into();
     let kept = |schedule: Schedule| {
         let own = overrides.iter().filter(|(of, _)| *of == schedule.key);
         let overrides = own.map(|(_, placed)| placed.clone()).collect();
-        Kept { overrides, absences: absences.clone(), schedule }
+        Kept { overrides, absences: Arc::clone(&absences), schedule }
     };
     Ok(schedules.into_iter().map(kept).collect())
 }

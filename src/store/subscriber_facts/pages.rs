@@ -10,6 +10,9 @@ use watchkeeper_entities::{maintenance_service, maintenance_statuspage};
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
 
+/// Services in one statement: far below what a statement may bind.
+const SERVICES_PER_STATEMENT: usize = 1_000;
+
 /// A component, as far as it decides what is visible.
 struct Part {
     page: i64,
@@ -63,17 +66,21 @@ async fn parts(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
 ) -> Result<HashMap<i64, Part>, MainError> {
-    let with_one = Entity::find()
-        .select_only()
-        .column(Column::StatuspageId)
-        .filter(Column::ServiceId.is_in(services.iter().copied()))
-        .into_query();
-    let rows = Entity::find().filter(Column::StatuspageId.in_subquery(with_one)).all(connection).await?;
     let part = |row: Model| {
         let Model { statuspage_id: page, parent_id: parent, service_id: service, is_visible, .. } = row;
         (row.id, Part { page, parent, service, is_visible })
     };
-    Ok(rows.into_iter().map(part).collect())
+    let mut parts = HashMap::new();
+    for some in services.chunks(SERVICES_PER_STATEMENT) {
+        let with_one = Entity::find()
+            .select_only()
+            .column(Column::StatuspageId)
+            .filter(Column::ServiceId.is_in(some.iter().copied()))
+            .into_query();
+        let rows = Entity::find().filter(Column::StatuspageId.in_subquery(with_one)).all(connection).await?;
+        parts.extend(rows.into_iter().map(part));
+    }
+    Ok(parts)
 }
 
 fn is_visible(part: &Part, parts: &HashMap<i64, Part>) -> bool {

@@ -72,7 +72,9 @@ budget-lasts-text = Es wird nicht mehr zu schnell verbraucht.
 oncall-gap = Niemand hat Bereitschaft für { $subject }
 oncall-gap-text = { $note }
 oncall-covered = { $subject } hat wieder jemanden in Bereitschaft
-oncall-covered-text = In den nächsten sieben Tagen fehlt niemand.
+oncall-covered-text = Vorbei oder besetzt: { $note }
+schedule-gone = Vorbei: { $subject }
+schedule-gone-text = Der Bereitschaftsplan wurde gelöscht.
 
 service-gone = Vorbei: { $subject }
 service-gone-text = Der Dienst wird nicht mehr überwacht.

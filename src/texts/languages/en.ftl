@@ -72,7 +72,9 @@ budget-lasts-text = It is not used up too fast any more.
 oncall-gap = Nobody is on duty for { $subject }
 oncall-gap-text = { $note }
 oncall-covered = { $subject } has somebody on duty again
-oncall-covered-text = There is no gap in the next seven days.
+oncall-covered-text = It is over or filled: { $note }
+schedule-gone = Over: { $subject }
+schedule-gone-text = The schedule has been deleted.
 
 service-gone = Over: { $subject }
 service-gone-text = The service is not watched any more.

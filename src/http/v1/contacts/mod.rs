@@ -89,7 +89,7 @@ pub(super) async fn delete_contact(call: Call<AppState>) -> Result<Committed, Ap
         let rule = FieldRule::ContactInUse(users.join(", "));
         return Err(ApiError::Fields(FieldErrors::of("contact", rule)));
     }
-    contacts::delete(&*write, contact.key).await?;
+    contacts::delete(&*write, contact.key, state.now()).await?;
     write.commit(Reply::deleted(id)).await
 }
 

@@ -5,7 +5,7 @@ use rstest::rstest;
 
 use super::*;
 use crate::model::notification::routing::Routed;
-use crate::model::oncall::schedule::Rotation;
+use crate::model::oncall::schedule::{CONTACTS_MAX, DAYS_MAX, LAYERS_MAX, Rotation};
 use crate::model::recurrence::zone::Zone;
 use crate::model::sla::business_hours::{BusinessHours, Day};
 
@@ -167,6 +167,54 @@ fn what_hours_leave_out_is_no_gap(
     let found: Vec<String> =
         found.iter().map(|gap| format!("{}-{}", shown(gap.from), shown(gap.to))).collect();
     assert_eq!(found, expected);
+}
+
+/// Starts and ends of two layers of office hours, and the times that are not covered as they should be while everybody is away
+/// from Tuesday on.
+#[rstest]
+#[case::both_count((20, None), (20, None), &["24T09:00-24T17:00", "25T09:00-25T17:00"])]
+#[case::one_is_over((20, Some(24)), (20, Some(25)), &["24T09:00-24T17:00", "25T00:00-26T00:00"])]
+#[case::one_is_to_come((20, None), (26, None), &["24T09:00-24T17:00", "25T09:00-25T17:00"])]
+#[case::none_has_started((26, None), (27, None), &[])]
+#[case::a_day_between((20, Some(24)), (25, None), &["24T00:00-25T00:00", "25T09:00-25T17:00"])]
+fn a_layer_asks_for_nobody_while_it_does_not_count(
+    #[case] first: (u32, Option<u32>),
+    #[case] second: (u32, Option<u32>),
+    #[case] expected: &[&str],
+) {
+    let day = |day: u32| at(&format!("2026-11-{day}T00:00:00Z"));
+    let daily = Rotation::Daily { days: 1, at: "00:00".parse().unwrap() };
+    let of = |(from, to): (u32, Option<u32>)| Layer {
+        ends_at: to.map(day),
+        hours: Some(hours("mon,tue,wed 09:00-17:00")),
+        ..layer(1, day(from), daily)
+    };
+    let schedule = schedule("UTC", vec![of(first), of(second)]);
+    let absences = [Absence { contact: 1, range: TimeRange { from: day(24), to: day(30) } }];
+    let roster = Roster { schedule: &schedule, overrides: &[], absences: &absences };
+    let shown = |at: Timestamp| at.to_string()[8..16].to_owned();
+    let found = roster.uncovered(TimeRange { from: day(23), to: day(26) });
+    let found: Vec<String> =
+        found.iter().map(|gap| format!("{}-{}", shown(gap.from), shown(gap.to))).collect();
+    assert_eq!(found, expected);
+}
+
+/// The largest schedule that there may be, looked at for as long as can be: absences are not read for each turn.
+#[test]
+fn the_largest_schedule_is_reckoned() {
+    let start = at("2026-01-01T00:00:00Z");
+    let hourly = Rotation::Hours { hours: 1 };
+    let layers = (0..LAYERS_MAX).map(|_| layer(CONTACTS_MAX as i64, start, hourly)).collect();
+    let schedule = schedule("Europe/Berlin", layers);
+    let hour_ms = 60 * MINUTE_MS;
+    let absence = |number: i64| {
+        let from = start.plus_ms(number * 2 * hour_ms - hour_ms / 2);
+        Absence { contact: number % 50 + 1, range: TimeRange { from, to: from.plus_ms(10 * hour_ms) } }
+    };
+    let absences: Vec<Absence> = (0..5_000).map(absence).collect();
+    let roster = Roster { schedule: &schedule, overrides: &[], absences: &absences };
+    let duty = roster.duty(TimeRange { from: start, to: start.plus_ms(DAYS_MAX * crate::clock::DAY_MS) });
+    assert!(duty.shifts.len() > 400 * 24 / 2, "{}", duty.shifts.len());
 }
 
 fn rotation() -> impl Strategy<Value = Rotation> {

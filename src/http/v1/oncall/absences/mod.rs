@@ -46,7 +46,7 @@ pub(in crate::http::v1) async fn create_oncall_absence(call: Call<AppState>) -> 
     let known = Known::find(&*write, &caller).await?;
     let draft = Draft { organisation: caller.organisation.key, known: &known, now: state.created_at() };
     let entry = draft.create(&body).map_err(ApiError::Fields)?;
-    take_room(absences::make_room(&*write, caller.organisation.key, draft.now).await?)?;
+    take_room(absences::make_room(&*write, caller.organisation.key, state.guard.trusted_now()).await?)?;
     let entry = absences::insert(&*write, entry).await?;
     let location = format!("{}/v1/oncall/absences/{}", state.base_url, entry.id);
     write.commit(Reply::created(to_json(&AbsenceView::of(&entry)), &location)).await

@@ -59,7 +59,7 @@ pub(in crate::http::v1) async fn create_cover_request(call: Call<AppState>) -> R
         now,
     };
     let request = draft.create(&body).map_err(ApiError::Fields)?;
-    take_room(cover_requests::make_room(&*write, owner, now).await?)?;
+    take_room(cover_requests::make_room(&*write, owner, state.guard.trusted_now()).await?)?;
     let request = cover_requests::insert(&*write, request).await?;
     let location = format!("{}/v1/oncall/cover-requests/{}", state.base_url, request.id);
     write.commit(Reply::created(to_json(&CoverRequestView::of(&request, now)), &location)).await

@@ -1,6 +1,7 @@
 //! The shifts of a schedule in a period, and those that would follow from a body: nothing of a preview is stored.
 //!
-//! Reckoning takes a while for long periods; it is done beside the threads that answer.
+//! Reckoning takes a while for long periods; it is done beside the threads that answer, and before the transaction that keeps
+//! the answer begins.
 
 use crate::http::gate::call::Call;
 use crate::http::gate::write::Committed;
@@ -29,11 +30,11 @@ pub(in crate::http::v1) async fn preview_new_schedule(call: Call<AppState>) -> R
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let now = state.now();
-    let write = effect.begin(&state.databases.main).await?;
-    let draft = Draft::begin(&*write, &caller, now).await?;
+    let main = state.databases.main.reader();
+    let draft = Draft::begin(main, &caller, now).await?;
     let (schedule, range) = both(draft.create(&body), read_sent(&body, now))?;
-    let reply = reckoned(&*write, schedule, range).await?;
-    write.commit(reply).await
+    let reply = reckoned(main, schedule, range).await?;
+    effect.begin(&state.databases.main).await?.commit(reply).await
 }
 
 pub(in crate::http::v1) async fn preview_changed_schedule(
@@ -43,11 +44,11 @@ pub(in crate::http::v1) async fn preview_changed_schedule(
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let now = state.now();
-    let write = effect.begin(&state.databases.main).await?;
-    let draft = Draft::begin(&*write, &caller, now).await?;
+    let main = state.databases.main.reader();
+    let draft = Draft::begin(main, &caller, now).await?;
     let (schedule, range) = both(draft.update(&body, &stored), read_sent(&body, now))?;
-    let reply = reckoned(&*write, schedule, range).await?;
-    write.commit(reply).await
+    let reply = reckoned(main, schedule, range).await?;
+    effect.begin(&state.databases.main).await?.commit(reply).await
 }
 
 /// Both, or everything that is wrong with either.
