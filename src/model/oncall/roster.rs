@@ -59,13 +59,13 @@ impl Roster<'_> {
         overrides.sort_by_key(|placed| std::cmp::Reverse(placed.key));
         for placed in overrides {
             let turn = Turn { range: placed.range, contact: placed.contact };
-            give(&mut duty, away.present(vec![turn]), Source::Override(placed.id));
+            give(&mut duty, &away.present(vec![turn]), Source::Override(placed.id));
         }
         for (place, layer) in self.schedule.layers.iter().enumerate().rev() {
             if duty.gaps.is_empty() {
                 break;
             }
-            give(&mut duty, away.present(self.turns(layer, range)), Source::Layer(place));
+            give(&mut duty, &away.present(self.turns(layer, range)), Source::Layer(place));
         }
         duty.shifts.sort_by_key(|shift| shift.range);
         duty.shifts = joined(duty.shifts);
@@ -168,10 +168,10 @@ impl Away {
 }
 
 /// Gives what is free to those whose turn it is.
-fn give(duty: &mut Duty, turns: Vec<Turn>, source: Source) {
+fn give(duty: &mut Duty, turns: &[Turn], source: Source) {
     let mut taken: Vec<TimeRange> = Vec::new();
     let mut gaps = duty.gaps.iter().peekable();
-    for turn in &turns {
+    for turn in turns {
         while gaps.next_if(|gap| gap.to <= turn.range.from).is_some() {}
         for gap in gaps.clone().take_while(|gap| gap.from < turn.range.to) {
             let Some(range) = common(*gap, turn.range) else { continue };
