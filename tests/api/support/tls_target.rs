@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use chrono::{Datelike as _, TimeDelta, Utc};
+use chrono::{Datelike as _, TimeDelta};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, Stream};
 use tempfile::NamedTempFile;
+use watchkeeper::clock::Clock;
 
 /// A TLS server, and the authority that vouches for it.
 pub(crate) struct TlsTarget {
@@ -77,8 +78,8 @@ impl Drop for TlsTarget {
 
 fn config(authority: &CertifiedIssuer<'static, KeyPair>, days: i64) -> Arc<ServerConfig> {
     let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
-    #[expect(clippy::disallowed_methods, reason = "a real certificate ends at a real time")]
-    let end = (Utc::now() + TimeDelta::days(days + 1)).date_naive();
+    let now = chrono::DateTime::from_timestamp_millis(Clock::System.now().ms()).unwrap();
+    let end = (now + TimeDelta::days(days + 1)).date_naive();
     let (month, day) = (u8::try_from(end.month()).unwrap(), u8::try_from(end.day()).unwrap());
     params.not_after = date_time_ymd(end.year(), month, day);
     let key = KeyPair::generate().unwrap();
