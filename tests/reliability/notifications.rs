@@ -179,7 +179,7 @@ async fn what_has_waited_is_delivered_quickly() {
     let client = server.client();
     let sink = Sink::with(Conduct::Answer(500, ""));
     add_channel(&client, &sink, &json!(["incident.opened"]));
-    let count = if endures() { 10_000 } else { 400 };
+    let count = if endures() { 10_000 } else { 2_000 };
     for _ in 0..count {
         open(&client);
     }
