@@ -216,7 +216,7 @@ async fn a_certificate_near_its_end_is_told_until_it_is_renewed() {
     let client = server.client();
     let sink = sink_for(&client, "certificate.expiring");
     let shop = json!({"name": "Shop", "check_type": "ssl", "target": target.address(),
-        "settings": {"interval_seconds": 60, "retries": 0}});
+        "settings": {"interval_seconds": 3_600, "retries": 0}});
     let shop = create(&client, &shop);
     let told = until_told(&sink, &[(false, "The certificate of Shop ends soon")]).await;
     assert_eq!(told[0]["severity"], "minor");
