@@ -1,8 +1,8 @@
 //! The courier: takes what is due from the outbox, lets the carrier send it, and writes down what came of it.
 //!
 //! Each message is sent at least once, always under the same id: what was sent but not written down before a kill is sent again.
-//! Of a channel's messages about one subject one at a time is under way, and the next goes when the end of the one before it is
-//! committed. Among several processes on one database the holder of a lock delivers.
+//! Of a channel's messages about one subject one at a time is under way, mails to each contact by themselves, and the next goes
+//! when the end of the one before it is committed. Among several processes on one database the holder of a lock delivers.
 
 mod parts;
 mod round;
