@@ -2,7 +2,8 @@
 //! no incident of their own; so are those behind them.
 //!
 //! Failures arrive in any order. So a service that fails asks those that it depends on to look at once, and waits until they
-//! have: its incident is held back as long as that may take, and no longer.
+//! have: its incident is held back as long as that may take, and no longer. When they are back it is asked itself, and is
+//! unreachable until it has looked.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -197,7 +198,7 @@ impl Seen {
     /// Returns true if the wait of this service, which is in trouble, is over before its time.
     fn is_cleared(&self, outage: &Outage, parents: &[&Self]) -> bool {
         let Some(asked_at) = outage.asked_at else { return true };
-        if asked_at == outage.began_at {
+        if outage.is_unreachable() {
             // What it depends on is back: it has looked since then, and has not come back with it. That it is up may be on its
             // way to the database.
             return self.snapshot.verdict != Verdict::Up && self.has_looked_since(asked_at);
@@ -219,14 +220,16 @@ pub(super) async fn begin_unreachable(desk: &Desk<'_>, outage: Outage) -> Result
     Ok(outage.unreachable(desk.now.plus_ms(STILL_SO_MS)))
 }
 
-/// What it depends on is back: from now on its trouble is its own, unless a look shows that it is back as well.
-pub(super) async fn end_unreachable(
-    desk: &Desk<'_>,
-    outage: Outage,
-    own: &Service,
-) -> Result<Outage, MainError> {
-    windows::close_unreachable(desk.transaction, outage.service, desk.now).await?;
+/// What it depends on is back. It is asked itself, and its time counts for nothing until it has looked: what was measured
+/// before says nothing of it.
+pub(super) fn ask_itself(desk: &Desk<'_>, outage: Outage, own: &Service) -> Outage {
     let held_until = desk.now.plus_ms(patience_ms(std::iter::once(own)));
     let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
-    Ok(Outage { look_at, ..outage.reachable(desk.now, held_until) })
+    Outage { look_at, ..outage.asked_itself(desk.now, held_until) }
+}
+
+/// It has looked, and fails by itself: from now on its trouble is its own.
+pub(super) async fn end_unreachable(desk: &Desk<'_>, outage: Outage) -> Result<Outage, MainError> {
+    windows::close_unreachable(desk.transaction, outage.service, desk.now).await?;
+    Ok(outage.reachable(desk.now))
 }

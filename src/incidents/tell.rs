@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::incidents::desk::Desk;
 use crate::incidents::parents::{
-    Asked, HAVE_THEY_LOOKED_MS, Parents, STILL_SO_MS, begin_unreachable, end_unreachable,
+    Asked, HAVE_THEY_LOOKED_MS, Parents, STILL_SO_MS, ask_itself, begin_unreachable, end_unreachable,
 };
 use crate::incidents::told::{Draft, Drafts};
 use crate::model::incident_news::Told as News;
@@ -47,22 +47,28 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
         if outage.is_measured && facts.parents.is_unreachable(outage.service) {
             result.unreachable.push(service.address());
-            if outage.unreachable_since.is_none() {
-                waiting.push(begin_unreachable(desk, outage).await?);
+            if outage.is_unreachable() {
+                waiting.push(outage.unreachable_still(desk.now.plus_ms(STILL_SO_MS)));
             } else {
-                let look_at = Some(desk.now.plus_ms(STILL_SO_MS));
-                waiting.push(Outage { look_at, ..outage });
+                waiting.push(begin_unreachable(desk, outage).await?);
             }
-            continue;
-        }
-        if outage.unreachable_since.is_some() {
-            waiting.push(end_unreachable(desk, outage, &service).await?);
-            result.asked.add([service.address()]);
-            result.reachable.push(service.address());
             continue;
         }
         let is_cleared = desk.cleared.contains(&outage.service);
         let held_until = outage.held_until.filter(|until| desk.now < *until && !is_cleared);
+        if outage.is_unreachable() {
+            if outage.asked_at.is_none() {
+                waiting.push(ask_itself(desk, outage, &service));
+                result.asked.add([service.address()]);
+            } else if held_until.is_some() {
+                let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
+                waiting.push(Outage { look_at, ..outage });
+            } else {
+                waiting.push(end_unreachable(desk, outage).await?);
+                result.reachable.push(service.address());
+            }
+            continue;
+        }
         let outage = Outage { held_until, ..outage };
         let policy = first_match(desk.policies, facts.tags_of(outage.service));
         let open = match outage.incident {

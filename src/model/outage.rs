@@ -32,12 +32,12 @@ pub struct Outage {
     pub incident: Option<i64>,
     /// The time of its return, if the incident waits whether that lasts.
     pub recovered_at: Option<Timestamp>,
-    /// The time at which services that it depends on were asked to look; the start of its trouble when these are back and it
-    /// is asked itself.
+    /// The time at which services that it depends on were asked to look; while it is unreachable, the time at which these
+    /// were back and it was asked itself.
     pub asked_at: Option<Timestamp>,
-    /// It becomes no incident before: whoever was asked has until then.
+    /// Nothing is decided before: whoever was asked has until then.
     pub held_until: Option<Timestamp>,
-    /// Since when a service that it depends on is down: it has no incident of its own.
+    /// Since when it fails behind a service that is down: it has no incident of its own.
     pub unreachable_since: Option<Timestamp>,
     /// The time at which it is to be looked at again; `None` = not before the next change.
     pub look_at: Option<Timestamp>,
@@ -151,11 +151,23 @@ impl Outage {
         Self { unreachable_since, look_at: Some(look_at), ..self.asking_anew() }
     }
 
-    /// What it depends on is back: from now on its trouble is its own. It waits for its own look until `held_until`.
+    /// Something that it depends on is down still, or again.
     #[must_use]
-    pub const fn reachable(self, now: Timestamp, held_until: Timestamp) -> Self {
-        let (asked_at, held_until) = (Some(now), Some(held_until));
-        Self { began_at: now, unreachable_since: None, asked_at, held_until, ..self }
+    pub const fn unreachable_still(self, look_at: Timestamp) -> Self {
+        Self { look_at: Some(look_at), ..self.asking_anew() }
+    }
+
+    /// What it depends on is back, and it is asked to look at `now`: until it has, or until `held_until`, nobody knows
+    /// whether it fails by itself.
+    #[must_use]
+    pub const fn asked_itself(self, now: Timestamp, held_until: Timestamp) -> Self {
+        Self { asked_at: Some(now), held_until: Some(held_until), ..self }
+    }
+
+    /// What it depends on is back and it fails still: from now on its trouble is its own.
+    #[must_use]
+    pub const fn reachable(self, now: Timestamp) -> Self {
+        Self { began_at: now, unreachable_since: None, look_at: Some(now), ..self.asking_anew() }
     }
 
     /// Nobody knows of it any more, and so not whether it could be reached.

@@ -1,6 +1,6 @@
 //! A real web server on loopback to be watched: it can be stopped and started again on the same port.
 //!
-//! It answers every request with 200 and remembers the heads that arrived.
+//! It answers every request with 200 and remembers the heads that arrived; while it hangs it answers none.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,6 +13,7 @@ use std::time::Duration;
 pub(crate) struct Target {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
+    hangs: Arc<AtomicBool>,
     running: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
 }
 
@@ -20,13 +21,18 @@ impl Target {
     pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let mut target = Self { address, requests: Arc::default(), running: None };
+        let mut target = Self { address, requests: Arc::default(), hangs: Arc::default(), running: None };
         target.run(listener);
         target
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://{}/", self.address)
+    }
+
+    /// From now on connections are accepted and nobody is answered, until it stops.
+    pub(crate) fn hang(&self) {
+        self.hangs.store(true, Ordering::SeqCst);
     }
 
     /// From now on connections are refused.
@@ -36,6 +42,7 @@ impl Target {
         // Wakes the thread; it may already have been woken by a visitor.
         let _ = TcpStream::connect(self.address);
         thread.join().unwrap();
+        self.hangs.store(false, Ordering::SeqCst);
     }
 
     /// Answers again, where it answered before.
@@ -50,11 +57,17 @@ impl Target {
 
     fn run(&mut self, listener: TcpListener) {
         let stopping = Arc::new(AtomicBool::new(false));
-        let (told, requests) = (Arc::clone(&stopping), Arc::clone(&self.requests));
+        let (told, requests, hangs) =
+            (Arc::clone(&stopping), Arc::clone(&self.requests), Arc::clone(&self.hangs));
         let thread = std::thread::spawn(move || {
+            let mut unanswered = Vec::new();
             while let Ok((stream, _)) = listener.accept() {
                 if told.load(Ordering::SeqCst) {
                     return;
+                }
+                if hangs.load(Ordering::SeqCst) {
+                    unanswered.push(stream);
+                    continue;
                 }
                 if let Some(head) = serve(stream) {
                     requests.lock().unwrap().push(head);
