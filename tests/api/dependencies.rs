@@ -144,6 +144,50 @@ async fn a_service_is_unreachable_no_longer_than_it_is() {
     .await;
 }
 
+/// What it depends on is back, but its own look takes long, and fails: only then its own trouble begins.
+#[tokio::test]
+async fn a_service_is_unreachable_until_it_has_looked() {
+    let server = Server::start();
+    let client = server.client();
+    let (mut line, mut shop) = (Target::start(), Target::start());
+    let gateway = watched(&client, "Gateway", &line, &[]);
+    let behind = create(
+        &client,
+        &json!({"name": "Shop", "check_type": "http", "target": shop.url(), "depends_on": [gateway],
+            "settings": {"interval_seconds": 1, "retries": 0, "timeout_seconds": 4}}),
+    );
+    for id in [&gateway, &behind] {
+        until_status(&client, id, "up").await;
+    }
+    line.stop();
+    shop.stop();
+    let unreachable = || client.get(&service(&behind)).expect(200).data()["unreachable"].clone();
+    eventually("it is unreachable", || (!unreachable().is_null()).then_some(())).await;
+    shop.hang();
+    shop.start_again();
+    line.start_again();
+    until_status(&client, &gateway, "up").await;
+    let asked = eventually("nobody is down but itself", || {
+        Some(unreachable()).filter(|seen| seen["because_of"] == json!([]))
+    })
+    .await;
+    assert!(!asked.is_null(), "nobody knows yet whether it fails by itself");
+    let left_out = || {
+        let days = client.get(&format!("{}/uptime?days=1", service(&behind))).expect(200).data();
+        days[0]["unreachable_seconds"].as_i64().unwrap()
+    };
+    let at_return = left_out();
+    eventually("it has looked", || unreachable().is_null().then_some(())).await;
+    assert!(left_out() > at_return + 1, "{} then {}", at_return, left_out());
+    eventually("an incident tells of it", || {
+        let incidents = client.get("/v1/incidents").expect(200).json();
+        let mut affected =
+            incidents["data"].as_array().unwrap().iter().flat_map(|one| one["services"].as_array().unwrap());
+        affected.any(|service| service["id"] == behind.as_str()).then_some(())
+    })
+    .await;
+}
+
 /// Services behind the parent.
 const CHILDREN: usize = 200;
 

@@ -63,6 +63,25 @@ fn what_is_bad_hides_others(#[case] script: &str, #[case] is_unreachable: bool, 
     assert_eq!(Outage { unreachable_since, ..outage }.hides_others(), hides);
 }
 
+/// Behind something that is down a service has no start of its own trouble; that begins when it has looked after the return.
+#[test]
+fn trouble_is_its_own_when_it_has_looked() {
+    let at = Timestamp::from_ms;
+    let behind = play("d").0.unwrap().unreachable(at(30));
+    assert_eq!((behind.unreachable_since, behind.look_at), (Some(at(10)), Some(at(30))));
+    let asked = behind.asked_itself(at(40), at(90));
+    assert_eq!(
+        (asked.unreachable_since, asked.asked_at, asked.held_until),
+        (Some(at(10)), Some(at(40)), Some(at(90)))
+    );
+    assert_eq!(asked.unreachable_still(at(30)), behind, "what it depends on went away again");
+    let own = asked.reachable(at(50));
+    assert_eq!((own.unreachable_since, own.began_at, own.look_at), (None, at(50), Some(at(50))));
+    assert_eq!((own.asked_at, own.held_until), (None, None));
+    let change = StatusChange { service: 5, at: at(60), from: Down, to: Up, cause: ChangeCause::Votes };
+    assert_eq!(Outage::follow(Some(asked), 1, &change).outage, None, "it came back with what it depends on");
+}
+
 /// What is left: the kind, the start, and whether the incident is to be told; `r` = it waits whether the return lasts.
 fn left(script: &str) -> String {
     let Some(outage) = play(script).0 else { return "-".into() };

@@ -25,7 +25,7 @@ pub(super) struct DependencyView<'a> {
 pub(super) struct UnreachableView<'a> {
     #[schema(schema_with = timestamp)]
     since: Timestamp,
-    /// The services that are down.
+    /// The services that are down; none while they are back and this one is yet to look.
     because_of: Vec<NamedView<'a>>,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn depends_on() -> Shape {
 }
 
 pub(super) fn unreachable() -> Shape {
-    let words =
-        "Set while it fails and something that it depends on is down: no incident, and no time that counts.";
+    let words = "Set while it fails and something that it depends on is down, and until it has looked after that: no \
+         incident, and no time that counts.";
     view::<UnreachableView<'_>>().nullable().says(words)
 }
