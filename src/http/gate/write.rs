@@ -13,7 +13,7 @@ use futures_util::future::LocalBoxFuture;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::Reply;
 use crate::store::changes::Scope;
-use crate::store::{Database, Transaction};
+use crate::store::{Database, Transaction, organisations};
 
 /// Keeps the answer of a write, so that the same request can be answered again.
 pub trait AnswerKeeper {
@@ -64,6 +64,17 @@ impl Effect {
         let transaction = main.begin().await?;
         let Self { organisation, keeper, unanswered } = self;
         Ok(Write { transaction: Some(transaction), organisation, keeper, unanswered })
+    }
+
+    /// Begins it as the only one of its organisation: until it ends, whoever else begins so waits. What is read and counted
+    /// meanwhile (names, links, how many there are) holds when it is committed.
+    ///
+    /// # Errors
+    /// 503 or 500.
+    pub async fn begin_locked(self, main: &Database) -> Result<Write, ApiError> {
+        let write = self.begin(main).await?;
+        organisations::lock(&*write, write.organisation).await?;
+        Ok(write)
     }
 }
 

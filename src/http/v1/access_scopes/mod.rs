@@ -9,9 +9,8 @@ mod view;
 
 use serde_json::Value;
 
-use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Effect, Write};
+use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
@@ -25,7 +24,7 @@ use crate::http::v1::access_scopes::view::AccessScopeView;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::access_scope::AccessScope;
-use crate::store::{Connection, Database, access_scopes, organisations};
+use crate::store::{Connection, access_scopes};
 
 pub(super) async fn list_access_scopes(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
@@ -45,7 +44,7 @@ pub(super) async fn show_access_scope(call: Call<AppState>) -> Result<Reply, Api
 pub(super) async fn create_access_scope(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state.databases.main, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let now = state.created_at();
     let draft = Draft::create(&body, &write, &caller).await?;
     let (scope, tags) = draft.scope(caller.organisation.key, now);
@@ -63,7 +62,7 @@ pub(super) async fn update_access_scope(call: Call<AppState>) -> Result<Committe
     let id = in_path::find(&call, access_scopes::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state.databases.main, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, access_scopes::find).await?;
     let draft = Draft::update(&body, &write, &caller).await?;
     let tags = access_scopes::tags_of(&*write, &[stored.key]).await?.remove(&stored.key).unwrap_or_default();
@@ -81,7 +80,7 @@ pub(super) async fn update_access_scope(call: Call<AppState>) -> Result<Committe
 pub(super) async fn delete_access_scope(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, access_scopes::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = begin_locked(&state.databases.main, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, access_scopes::find).await?;
     let tokens = access_scopes::tokens_of(&*write, &[stored.key]).await?.remove(&stored.key);
     if let Some(tokens) = tokens {
@@ -89,13 +88,6 @@ pub(super) async fn delete_access_scope(call: Call<AppState>) -> Result<Committe
     }
     access_scopes::delete(&*write, stored.key).await?;
     write.commit(Reply::deleted(id)).await
-}
-
-/// A write during which nobody else changes tags, scopes or tokens of the organisation.
-async fn begin_locked(main: &Database, caller: &Caller, effect: Effect) -> Result<Write, ApiError> {
-    let write = effect.begin(main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
-    Ok(write)
 }
 
 async fn refuse_taken_name(write: &Write, scope: &AccessScope) -> Result<(), ApiError> {

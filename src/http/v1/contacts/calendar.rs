@@ -8,7 +8,6 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::address_secret::{draw_secret, hash};
-use crate::http::v1::contacts::begin_locked;
 use crate::http::v1::contacts::view::CalendarView;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
@@ -17,7 +16,7 @@ use crate::store::{contact_calendars, contacts};
 pub(in crate::http::v1) async fn make_contact_calendar(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, contacts::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let contact = in_path::find_for_update(&write, &caller, id, contacts::find).await?;
     let secret = draw_secret()?;
     contact_calendars::replace(&*write, contact.key, hash(&secret), state.now()).await?;
@@ -32,7 +31,7 @@ pub(in crate::http::v1) async fn delete_contact_calendar(
 ) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, contacts::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let contact = in_path::find_for_update(&write, &caller, id, contacts::find).await?;
     if !contact_calendars::delete(&*write, contact.key).await? {
         return Err(ApiError::NotFound);

@@ -8,9 +8,8 @@ mod draft;
 pub(in crate::http) mod openapi;
 mod view;
 
-use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Effect, Write};
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
@@ -25,7 +24,7 @@ use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::contact::{CONTACTS_MAX, Contact};
 use crate::store::notifications::holds::let_go_of_contact;
-use crate::store::{contact_users, contacts, notification_channels, organisations};
+use crate::store::{contact_users, contacts, notification_channels};
 
 pub(super) async fn list_contacts(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
@@ -45,7 +44,7 @@ pub(super) async fn show_contact(call: Call<AppState>) -> Result<Reply, ApiError
 pub(super) async fn create_contact(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let channels = notification_channels::keys(&*write, caller.organisation.key).await?;
     let draft = Draft { caller: &caller, channels, now: state.created_at() };
     let contact = draft.create(&body).map_err(ApiError::Fields)?;
@@ -64,7 +63,7 @@ pub(super) async fn update_contact(call: Call<AppState>) -> Result<Committed, Ap
     let id = in_path::find(&call, contacts::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, contacts::find).await?;
     let channels = notification_channels::keys(&*write, caller.organisation.key).await?;
     let draft = Draft { caller: &caller, channels, now: state.now() };
@@ -82,7 +81,7 @@ pub(super) async fn update_contact(call: Call<AppState>) -> Result<Committed, Ap
 pub(super) async fn delete_contact(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, contacts::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let contact = in_path::find_for_update(&write, &caller, id, contacts::find).await?;
     let users = contact_users::names(&*write, &contact, state.now()).await?;
     if !users.is_empty() {
@@ -91,11 +90,4 @@ pub(super) async fn delete_contact(call: Call<AppState>) -> Result<Committed, Ap
     }
     contacts::delete(&*write, contact.key, state.now()).await?;
     write.commit(Reply::deleted(id)).await
-}
-
-/// A write during which nobody else changes contacts, or what they name.
-async fn begin_locked(state: &AppState, caller: &Caller, effect: Effect) -> Result<Write, ApiError> {
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
-    Ok(write)
 }

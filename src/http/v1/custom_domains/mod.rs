@@ -29,7 +29,7 @@ use crate::model::domain::{Domain, DomainStatus};
 use crate::model::domain_names::is_hostname;
 use crate::model::statuspage::Statuspage;
 use crate::probe::domain_look::look;
-use crate::store::{Transaction, custom_domains, organisations, statuspages};
+use crate::store::{Transaction, custom_domains, statuspages};
 
 pub(super) use cooldown::Cooldowns;
 
@@ -66,8 +66,7 @@ pub(super) async fn attach_domain(call: Call<AppState>) -> Result<Committed, Api
         true
     });
     let hostname = errors.into_inner().into_result(hostname.unwrap_or_default())?;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
     if custom_domains::is_attached(&*write, &hostname).await? {
         return Err(taken());

@@ -11,9 +11,8 @@ mod view;
 
 pub(super) use progress::show_incident_escalation;
 
-use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Effect, Write};
+use crate::http::gate::write::Committed;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::quota::Quota;
@@ -26,7 +25,7 @@ use crate::http::v1::escalation_policies::view::EscalationPolicyView;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::model::escalation::EscalationPolicy;
-use crate::store::{escalation_policies, organisations};
+use crate::store::escalation_policies;
 
 pub(super) async fn list_escalation_policies(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
@@ -48,7 +47,7 @@ pub(super) async fn show_escalation_policy(call: Call<AppState>) -> Result<Reply
 pub(super) async fn create_escalation_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let count = escalation_policies::count(&*write, caller.organisation.key).await?;
     let known = KnownRows::find(&body, &write, &caller).await?;
     let draft = Draft { caller: &caller, known, count: to_count(count), now: state.created_at() };
@@ -64,7 +63,7 @@ pub(super) async fn update_escalation_policy(call: Call<AppState>) -> Result<Com
     let id = in_path::find(&call, escalation_policies::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, escalation_policies::find).await?;
     let count = escalation_policies::count(&*write, caller.organisation.key).await?;
     let known = KnownRows::find(&body, &write, &caller).await?;
@@ -81,17 +80,10 @@ pub(super) async fn update_escalation_policy(call: Call<AppState>) -> Result<Com
 pub(super) async fn delete_escalation_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, escalation_policies::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let policy = in_path::find_for_update(&write, &caller, id, escalation_policies::find).await?;
     escalation_policies::delete(&*write, &policy).await?;
     write.commit(Reply::deleted(id)).await
-}
-
-/// A write during which nobody else changes what a policy names.
-async fn begin_locked(state: &AppState, caller: &Caller, effect: Effect) -> Result<Write, ApiError> {
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
-    Ok(write)
 }
 
 fn to_count(number: u64) -> usize {

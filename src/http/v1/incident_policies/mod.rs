@@ -9,7 +9,7 @@ mod view;
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Effect, Write};
+use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::linked::read_id;
@@ -23,7 +23,7 @@ use crate::http::v1::incident_policies::draft::Draft;
 use crate::http::v1::incident_policies::view::IncidentPolicyView;
 use crate::http::v1::state::AppState;
 use crate::model::incident_policy::{IncidentPolicy, PolicyTag};
-use crate::store::{incident_policies, organisations, tags};
+use crate::store::{incident_policies, tags};
 
 pub(super) async fn list_incident_policies(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
@@ -45,7 +45,7 @@ pub(super) async fn show_incident_policy(call: Call<AppState>) -> Result<Reply, 
 pub(super) async fn create_incident_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let tag = find_tag(&write, &caller, &body).await?;
     let count = incident_policies::count(&*write, caller.organisation.key).await?;
     let draft =
@@ -62,7 +62,7 @@ pub(super) async fn update_incident_policy(call: Call<AppState>) -> Result<Commi
     let id = in_path::find(&call, incident_policies::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incident_policies::find).await?;
     let tag = find_tag(&write, &caller, &body).await?;
     let count = incident_policies::count(&*write, caller.organisation.key).await?;
@@ -80,17 +80,10 @@ pub(super) async fn update_incident_policy(call: Call<AppState>) -> Result<Commi
 pub(super) async fn delete_incident_policy(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, incident_policies::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let policy = in_path::find_for_update(&write, &caller, id, incident_policies::find).await?;
     incident_policies::delete(&*write, &policy).await?;
     write.commit(Reply::deleted(id)).await
-}
-
-/// A write during which nobody else changes the policies or the tags of the organisation.
-async fn begin_locked(state: &AppState, caller: &Caller, effect: Effect) -> Result<Write, ApiError> {
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
-    Ok(write)
 }
 
 /// The tag that the body names, if there is such a tag.

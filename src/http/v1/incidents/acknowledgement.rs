@@ -16,15 +16,14 @@ use crate::http::v1::incidents::sharing::Hidden;
 use crate::http::v1::incidents::view::IncidentView;
 use crate::http::v1::state::AppState;
 use crate::model::incident::{Acknowledgement, NOTE_LENGTH};
-use crate::store::{incidents, organisations};
+use crate::store::incidents;
 use crate::texts::Text;
 
 pub(in crate::http) async fn acknowledge_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object_if_sent(&headers).await?;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     let hidden = Hidden::of(&*write, &caller, &stored).await?;
     hidden.refuse_shared()?;

@@ -32,7 +32,7 @@ use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::incident::{Affected, Incident};
 use crate::model::service::ServiceKey;
-use crate::store::{Connection, incidents, organisations};
+use crate::store::{Connection, incidents};
 
 pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, headers, canonical_path, .. } = call;
@@ -78,9 +78,8 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
     let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&state.databases.main).await?;
     // Services before incidents: the order in which a deleted service takes its locks.
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let links = Links::find(&write, caller.sight(), &body).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     if stored.incident.is_resolved() && states_open(&body) {
@@ -108,8 +107,7 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
 pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     if caller.sight().is_confined() {
         let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
         Hidden::of(&*write, &caller, &stored).await?.refuse_shared()?;

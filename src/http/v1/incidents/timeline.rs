@@ -20,7 +20,7 @@ use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::access::{Organisation, Permission};
 use crate::model::incident::{Incident, IncidentStatus, TimelineEntry};
-use crate::store::{incidents, organisations};
+use crate::store::incidents;
 
 pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, incidents::find).await?.id;
@@ -31,8 +31,7 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
     }
     let now = state.now();
     let entry = read_entry(&body, &caller.organisation, now).map_err(ApiError::Fields)?;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     let hidden = Hidden::of(&*write, &caller, &stored).await?;
     let mut changed = stored.clone();
@@ -55,8 +54,7 @@ pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Co
     let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     let hidden = Hidden::of(&*write, &caller, &stored).await?;
     hidden.refuse_shared()?;

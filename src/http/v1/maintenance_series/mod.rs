@@ -21,8 +21,8 @@ use crate::http::v1::maintenances::draft::{Draft, Known};
 use crate::http::v1::maintenances::{recurrence, stamp, tell_engine};
 use crate::http::v1::state::AppState;
 use crate::model::maintenance::series::{Series, SeriesStatus};
+use crate::store::Connection;
 use crate::store::maintenances::series::{self, links, occurrences, planning};
-use crate::store::{Connection, organisations};
 
 pub(super) async fn list_maintenance_series(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, headers, canonical_path, .. } = call;
@@ -48,8 +48,7 @@ pub(super) async fn update_maintenance_series(call: Call<AppState>) -> Result<Co
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let moved = recurrence::revise(&body, &found.recurrence, state.now());
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, found.id, series::find_for_update).await?;
     if stored.status == SeriesStatus::Cancelled {
         return Err(Conflict::SeriesCancelled.into());
@@ -86,8 +85,7 @@ pub(super) async fn update_maintenance_series(call: Call<AppState>) -> Result<Co
 pub(super) async fn delete_maintenance_series(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, series::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, series::find_for_update).await?;
     occurrences::delete_waiting(&*write, stored.key).await?;
     series::delete(&*write, stored.key).await?;

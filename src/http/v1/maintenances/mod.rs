@@ -36,7 +36,7 @@ use crate::model::service::{Service, ServiceKey};
 use crate::model::sight::Sight;
 use crate::store::maintenances::series::{self, occurrences};
 use crate::store::maintenances::{self, effect as effects, links};
-use crate::store::{Connection, organisations, services};
+use crate::store::{Connection, services};
 
 pub(super) async fn list_maintenances(call: Call<AppState>) -> Result<Reply, ApiError> {
     list(call, None).await
@@ -75,9 +75,8 @@ pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed
         return Err(ApiError::Confined);
     }
     let recurrence = recurrence::read(&body, state.now());
-    let write = effect.begin(&state.databases.main).await?;
     // One that begins at once changes services that others may be linking.
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let known = Known::read(&*write, &caller, &body).await?;
     let now = state.now();
     let new = Draft { caller: &caller, known: &known, now }.create(&body);
@@ -115,8 +114,7 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
     if !stored.may_move_to(wanted_schedule(&body, stored.schedule)) {
         return Err(Conflict::WindowLocked(stored.status.as_str()).into());

@@ -29,7 +29,7 @@ use crate::model::notification::Channel;
 use crate::model::notification::line::Line;
 use crate::store::notifications::courier::bring_forward;
 use crate::store::notifications::holds::let_go;
-use crate::store::{contacts, escalation_policies, notification_channels, organisations};
+use crate::store::{contacts, escalation_policies, notification_channels};
 
 pub(super) async fn list_notification_channels(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
@@ -49,8 +49,7 @@ pub(super) async fn show_notification_channel(call: Call<AppState>) -> Result<Re
 pub(super) async fn create_notification_channel(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let named = Named::find(&body, &write, &caller).await?;
     let draft = Draft { state: &state, caller: &caller, named, now: state.created_at() };
     let channel = draft.create(&body).map_err(ApiError::Fields)?;
@@ -65,8 +64,7 @@ pub(super) async fn update_notification_channel(call: Call<AppState>) -> Result<
     let id = in_path::find(&call, notification_channels::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, notification_channels::find).await?;
     let named = Named::find(&body, &write, &caller).await?;
     let draft = Draft { state: &state, caller: &caller, named, now: state.now() };
@@ -89,8 +87,7 @@ pub(super) async fn update_notification_channel(call: Call<AppState>) -> Result<
 pub(super) async fn delete_notification_channel(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, notification_channels::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let channel = in_path::find_for_update(&write, &caller, id, notification_channels::find).await?;
     let owner = caller.organisation.key;
     let users = escalation_policies::names_of_channel(&*write, owner, channel.key).await?;

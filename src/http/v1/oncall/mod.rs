@@ -15,21 +15,10 @@ pub(in crate::http) mod overrides;
 mod period;
 pub(in crate::http) mod schedules;
 
-use crate::http::gate::auth::Caller;
-use crate::http::gate::write::{Effect, Write};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::state::AppState;
 use crate::model::oncall::entry::ENTRIES_MAX;
-use crate::store::organisations;
-
-/// A write during which nobody else changes schedules, contacts, or what names them.
-async fn begin_locked(state: &AppState, caller: &Caller, effect: Effect) -> Result<Write, ApiError> {
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
-    Ok(write)
-}
 
 /// Passes when there is room for one more of what people clear themselves.
 fn take_room(count: u64) -> Result<(), ApiError> {

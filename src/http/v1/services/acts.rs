@@ -19,7 +19,7 @@ use crate::model::check::CheckType;
 use crate::model::service::{OverrideStatus, Pause, PauseReason, REASON_LENGTH, Service, StatusOverride};
 use crate::model::window::WindowKind;
 use crate::store::changes::Scope;
-use crate::store::{heartbeats, organisations, services, windows};
+use crate::store::{heartbeats, services, windows};
 
 pub(in crate::http) async fn pause_service(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, services::find).await?.id;
@@ -39,8 +39,7 @@ pub(in crate::http) async fn pause_service(call: Call<AppState>) -> Result<Commi
 pub(in crate::http) async fn resume_service(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     if stored.pause.is_some() {
         take_active_slot(&write, &caller).await?;

@@ -45,7 +45,7 @@ use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::service::Service;
 use crate::store::changes::Scope;
-use crate::store::{Transaction, heartbeats, maintenances, organisations, services, synced_groups};
+use crate::store::{Transaction, heartbeats, maintenances, services, synced_groups};
 
 /// The parameters of a delete that take incidents or maintenances along.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
@@ -75,8 +75,7 @@ pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, Ap
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let viewer = Viewer { state: &state, caller: &caller };
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let tagging = Tagging::read(&body, &write, &caller, None).await?;
     let depending = Depending::read(&body, &write, &caller, None).await?;
     let id = Id::random();
@@ -104,8 +103,7 @@ pub(super) async fn update_service(call: Call<AppState>) -> Result<Committed, Ap
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let viewer = Viewer { state: &state, caller: &caller };
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let tagging = Tagging::read(&body, &write, &caller, Some(stored.key)).await?;
     let depending = Depending::read(&body, &write, &caller, Some(stored.id)).await?;
@@ -152,8 +150,7 @@ pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, Ap
         query.boolean(flag, &mut errors);
     }
     errors.into_result(()).map_err(ApiError::Fields)?;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     maintenances::cleanup::lock_of(&*write, key).await?;
     let service = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let incidents = departure::leave_incidents(&state, &write, (&caller, &query), service.key).await?;

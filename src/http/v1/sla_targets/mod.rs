@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
-use crate::http::gate::write::{Committed, Effect, Write};
+use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::ApiError;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::linked::read_id;
@@ -33,7 +33,7 @@ use crate::http::v1::state::AppState;
 use crate::id::Id;
 use crate::model::incident_policy::PolicyTag;
 use crate::model::sla::SlaTarget;
-use crate::store::{linked, organisations, sla_targets, tags};
+use crate::store::{linked, sla_targets, tags};
 
 pub(super) async fn list_sla_targets(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
@@ -53,7 +53,7 @@ pub(super) async fn show_sla_target(call: Call<AppState>) -> Result<Reply, ApiEr
 pub(super) async fn create_sla_target(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let draft = begin_draft(&write, &caller, &body, state.created_at()).await?;
     let target = draft.create(&body).map_err(ApiError::Fields)?;
     let usage = sla_targets::count(&*write, caller.organisation.key);
@@ -67,7 +67,7 @@ pub(super) async fn update_sla_target(call: Call<AppState>) -> Result<Committed,
     let id = in_path::find(&call, sla_targets::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, sla_targets::find).await?;
     let draft = begin_draft(&write, &caller, &body, state.now()).await?;
     let mut target = draft.update(&body, &stored).map_err(ApiError::Fields)?;
@@ -81,17 +81,10 @@ pub(super) async fn update_sla_target(call: Call<AppState>) -> Result<Committed,
 pub(super) async fn delete_sla_target(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, sla_targets::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let target = in_path::find_for_update(&write, &caller, id, sla_targets::find).await?;
     sla_targets::delete(&*write, target.key).await?;
     write.commit(Reply::deleted(id)).await
-}
-
-/// A write during which nobody else changes the targets or the tags of the organisation.
-async fn begin_locked(state: &AppState, caller: &Caller, effect: Effect) -> Result<Write, ApiError> {
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
-    Ok(write)
 }
 
 /// A draft with what the body names, as far as the caller sees it.

@@ -31,8 +31,8 @@ use crate::http::v1::statuspages::draft::{Draft, Drafted, asked_slug};
 use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::slug;
 use crate::model::statuspage::Statuspage;
+use crate::store::statuspages;
 use crate::store::statuspages::slugs;
-use crate::store::{organisations, statuspages};
 
 pub(super) use hashing::PasswordHasher;
 
@@ -75,8 +75,7 @@ pub(super) async fn create_statuspage(
     if let Some(password) = password {
         page.password_hash = Some(hasher.hash(password).await?);
     }
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let usage = statuspages::count(&*write, caller.organisation.key);
     take_slot(Quota::Statuspages, caller.limits.statuspages, usage).await?;
     page.is_published = publish && publishing::may_publish_now(&write, &caller).await?;
@@ -129,8 +128,7 @@ pub(super) async fn update_statuspage(
 pub(super) async fn delete_statuspage(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
     statuspages::delete(&*write, &page, state.guard.judged_now().best).await?;
     write.commit(Reply::deleted(id)).await

@@ -15,7 +15,7 @@ use crate::http::v1::state::AppState;
 use crate::http::v1::statuspages::viewer::PageViewer;
 use crate::model::access::Permission;
 use crate::model::statuspage::Statuspage;
-use crate::store::{Transaction, organisations, statuspages};
+use crate::store::{Transaction, statuspages};
 
 pub(in crate::http) async fn publish_statuspage(call: Call<AppState>) -> Result<Committed, ApiError> {
     set_published(call, true).await
@@ -28,8 +28,7 @@ pub(in crate::http) async fn unpublish_statuspage(call: Call<AppState>) -> Resul
 async fn set_published(call: Call<AppState>, is_published: bool) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, statuspages::find).await?.id;
     let Call { state, caller, headers, effect, .. } = call;
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let mut page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
     if page.is_published != is_published {
         if is_published && let Err(exceeded) = published_slot(&write, &caller).await? {

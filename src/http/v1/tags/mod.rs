@@ -29,7 +29,7 @@ use crate::http::v1::tags::view::TagView;
 use crate::model::sight::Sight;
 use crate::model::tag::{Tag, TagSource, is_key};
 use crate::store::tags::{self, TagFilter};
-use crate::store::{Connection, Transaction, organisations};
+use crate::store::{Connection, Transaction};
 
 /// Tags per page unless the client says otherwise.
 const PER_PAGE: u64 = 50;
@@ -59,7 +59,7 @@ pub(super) async fn create_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let draft = Draft::create(&body).map_err(ApiError::Fields)?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     if tags::find_named(&*write, caller.sight(), &draft.name).await?.is_some() {
         return Err(refused("key", FieldRule::TagExists));
     }
@@ -70,7 +70,7 @@ pub(super) async fn ensure_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let draft = Draft::create(&body).map_err(ApiError::Fields)?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let known = tags::find_named(&*write, caller.sight(), &draft.name).await?;
     match known {
         Some(tag) => {
@@ -85,7 +85,7 @@ pub(super) async fn update_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     let id = in_path::find(&call, tags::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let sight = caller.sight();
     let stored = tags::find(&*write, sight, id).await?.ok_or(ApiError::NotFound)?;
     let changed = Draft::update(&body, &stored).map_err(ApiError::Fields)?;
@@ -102,7 +102,7 @@ pub(super) async fn update_tag(call: Call<AppState>) -> Result<Committed, ApiErr
 pub(super) async fn delete_tag(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, tags::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let tag = tags::find(&*write, caller.sight(), id).await?.ok_or(ApiError::NotFound)?;
     if tag.source == TagSource::System {
         return Err(refused("tag", FieldRule::TagSystem("deleted")));
@@ -113,17 +113,6 @@ pub(super) async fn delete_tag(call: Call<AppState>) -> Result<Committed, ApiErr
     }
     tags::delete(&*write, tag.row).await?;
     write.commit(Reply::deleted(tag.id)).await
-}
-
-/// A write during which nobody else changes the tags of the organisation.
-async fn begin_locked(
-    state: &AppState,
-    caller: &Caller,
-    effect: crate::http::gate::write::Effect,
-) -> Result<Write, ApiError> {
-    let write = effect.begin(&state.databases.main).await?;
-    organisations::lock(&*write, caller.organisation.key).await?;
-    Ok(write)
 }
 
 async fn insert(

@@ -15,7 +15,7 @@ use crate::http::v1::in_path;
 use crate::http::v1::oncall::absences::draft::Draft;
 use crate::http::v1::oncall::absences::view::AbsenceView;
 use crate::http::v1::oncall::known::Known;
-use crate::http::v1::oncall::{begin_locked, filter, take_room};
+use crate::http::v1::oncall::{filter, take_room};
 use crate::http::v1::state::AppState;
 use crate::model::oncall::entry::AbsenceEntry;
 use crate::store::oncall::absences;
@@ -42,7 +42,7 @@ pub(in crate::http::v1) async fn show_oncall_absence(call: Call<AppState>) -> Re
 pub(in crate::http::v1) async fn create_oncall_absence(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let known = Known::find(&*write, &caller).await?;
     let draft = Draft { organisation: caller.organisation.key, known: &known, now: state.created_at() };
     let entry = draft.create(&body).map_err(ApiError::Fields)?;
@@ -56,7 +56,7 @@ pub(in crate::http::v1) async fn update_oncall_absence(call: Call<AppState>) -> 
     let id = in_path::find(&call, absences::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, absences::find).await?;
     let known = Known::find(&*write, &caller).await?;
     let draft = Draft { organisation: caller.organisation.key, known: &known, now: state.now() };
@@ -71,7 +71,7 @@ pub(in crate::http::v1) async fn update_oncall_absence(call: Call<AppState>) -> 
 pub(in crate::http::v1) async fn delete_oncall_absence(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, absences::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let entry = in_path::find_for_update(&write, &caller, id, absences::find).await?;
     absences::delete(&*write, entry.key).await?;
     write.commit(Reply::deleted(id)).await

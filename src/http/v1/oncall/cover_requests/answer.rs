@@ -15,7 +15,6 @@ use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
-use crate::http::v1::oncall::begin_locked;
 use crate::http::v1::oncall::cover_requests::view::CoverRequestView;
 use crate::http::v1::oncall::known::Known;
 use crate::http::v1::state::AppState;
@@ -30,7 +29,7 @@ pub(in crate::http::v1) async fn accept_cover_request(call: Call<AppState>) -> R
     let id = in_path::find(&call, cover_requests::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, cover_requests::find).await?;
     let now = state.now();
     let contact = read_contact(&body, &Known::find(&*write, &caller).await?)?;
@@ -44,7 +43,7 @@ pub(in crate::http::v1) async fn decline_cover_request(call: Call<AppState>) -> 
     let id = in_path::find(&call, cover_requests::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, cover_requests::find).await?;
     let now = state.now();
     let contact = read_contact(&body, &Known::find(&*write, &caller).await?)?;
@@ -55,7 +54,7 @@ pub(in crate::http::v1) async fn decline_cover_request(call: Call<AppState>) -> 
 pub(in crate::http::v1) async fn cancel_cover_request(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, cover_requests::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, cover_requests::find).await?;
     let now = state.now();
     finish(write, stored.cancel(now)?, now).await

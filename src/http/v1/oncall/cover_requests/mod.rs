@@ -20,7 +20,7 @@ use crate::http::v1::in_path;
 use crate::http::v1::oncall::cover_requests::draft::Draft;
 use crate::http::v1::oncall::cover_requests::view::CoverRequestView;
 use crate::http::v1::oncall::known::Known;
-use crate::http::v1::oncall::{begin_locked, filter, take_room};
+use crate::http::v1::oncall::{filter, take_room};
 use crate::http::v1::state::AppState;
 use crate::model::oncall::cover::CoverStatus;
 use crate::store::oncall::{cover_requests, schedules};
@@ -49,7 +49,7 @@ pub(in crate::http::v1) async fn show_cover_request(call: Call<AppState>) -> Res
 pub(in crate::http::v1) async fn create_cover_request(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let now = state.created_at();
     let owner = caller.organisation.key;
     let draft = Draft {

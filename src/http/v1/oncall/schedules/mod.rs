@@ -21,7 +21,6 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
-use crate::http::v1::oncall::begin_locked;
 use crate::http::v1::oncall::schedules::draft::Draft;
 use crate::http::v1::oncall::schedules::view::ScheduleView;
 use crate::http::v1::state::AppState;
@@ -47,7 +46,7 @@ pub(in crate::http::v1) async fn show_oncall_schedule(call: Call<AppState>) -> R
 pub(in crate::http::v1) async fn create_oncall_schedule(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let draft = Draft::begin(&*write, &caller, state.created_at()).await?;
     let schedule = draft.create(&body).map_err(ApiError::Fields)?;
     let count = schedules::count(&*write, caller.organisation.key).await?;
@@ -65,7 +64,7 @@ pub(in crate::http::v1) async fn update_oncall_schedule(call: Call<AppState>) ->
     let id = in_path::find(&call, schedules::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, schedules::find).await?;
     let now = state.now();
     let draft = Draft::begin(&*write, &caller, now).await?;
@@ -80,7 +79,7 @@ pub(in crate::http::v1) async fn update_oncall_schedule(call: Call<AppState>) ->
 pub(in crate::http::v1) async fn delete_oncall_schedule(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, schedules::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = begin_locked(&state, &caller, effect).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let schedule = in_path::find_for_update(&write, &caller, id, schedules::find).await?;
     let owner = caller.organisation.key;
     let users = escalation_policies::names_of_schedule(&*write, owner, schedule.key).await?;
