@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use crate::clock::Timestamp;
 use crate::model::access::Organisation;
 use crate::model::incident_policy::IncidentPolicy;
+use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;
 use crate::store::Transaction;
 
@@ -17,4 +18,13 @@ pub(super) struct Desk<'a> {
     /// Services that need not wait any longer for those that they depend on.
     pub(super) cleared: &'a HashSet<ServiceKey>,
     pub(super) now: Timestamp,
+}
+
+impl Desk<'_> {
+    /// The time before which nothing is to be decided of this outage, because somebody has been asked to look; `None` when
+    /// they have, or had their time.
+    pub(super) fn held_until(&self, outage: &Outage) -> Option<Timestamp> {
+        let is_cleared = self.cleared.contains(&outage.service);
+        outage.held_until.filter(|until| self.now < *until && !is_cleared)
+    }
 }

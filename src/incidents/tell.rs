@@ -45,31 +45,12 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
     let (mut drafts, mut waiting) = (Drafts::default(), Vec::new());
     for outage in untold {
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
-        if outage.is_measured && facts.parents.is_unreachable(outage.service) {
-            result.unreachable.push(service.address());
-            if outage.is_unreachable() {
-                waiting.push(outage.unreachable_still(desk.now.plus_ms(STILL_SO_MS)));
-            } else {
-                waiting.push(begin_unreachable(desk, outage).await?);
-            }
+        let is_hidden = outage.is_measured && facts.parents.is_unreachable(outage.service);
+        if is_hidden || outage.is_unreachable() {
+            waiting.push(behind_others(desk, &mut result, outage, Behind { service, is_hidden }).await?);
             continue;
         }
-        let is_cleared = desk.cleared.contains(&outage.service);
-        let held_until = outage.held_until.filter(|until| desk.now < *until && !is_cleared);
-        if outage.is_unreachable() {
-            if outage.asked_at.is_none() {
-                waiting.push(ask_itself(desk, outage, &service));
-                result.asked.add([service.address()]);
-            } else if held_until.is_some() {
-                let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
-                waiting.push(Outage { look_at, ..outage });
-            } else {
-                waiting.push(end_unreachable(desk, outage).await?);
-                result.reachable.push(service.address());
-            }
-            continue;
-        }
-        let outage = Outage { held_until, ..outage };
+        let outage = Outage { held_until: desk.held_until(&outage), ..outage };
         let policy = first_match(desk.policies, facts.tags_of(outage.service));
         let open = match outage.incident {
             Some(key) => drafts.open(desk, key).await?.filter(|draft| !draft.after.incident.is_resolved()),
@@ -107,6 +88,39 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
     outages::save(desk.transaction, waiting.iter().chain(&told)).await?;
     result.written = told.len();
     Ok(result)
+}
+
+/// A service that fails behind others.
+struct Behind {
+    service: Service,
+    /// They are down; otherwise they were.
+    is_hidden: bool,
+}
+
+/// The outage of a service behind others: it is unreachable while they are down, and until it has looked after that.
+async fn behind_others(
+    desk: &Desk<'_>,
+    result: &mut Told,
+    outage: Outage,
+    Behind { service, is_hidden }: Behind,
+) -> Result<Outage, MainError> {
+    if is_hidden {
+        result.unreachable.push(service.address());
+        return match outage.is_unreachable() {
+            true => Ok(outage.unreachable_still(desk.now.plus_ms(STILL_SO_MS))),
+            false => begin_unreachable(desk, outage).await,
+        };
+    }
+    if outage.asked_at.is_none() {
+        result.asked.add([service.address()]);
+        return Ok(ask_itself(desk, outage, &service));
+    }
+    if desk.held_until(&outage).is_some() {
+        let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
+        return Ok(Outage { look_at, ..outage });
+    }
+    result.reachable.push(service.address());
+    end_unreachable(desk, outage).await
 }
 
 /// The outage of a service that has recovered from its incident and is in trouble again, for which nobody wants one: it counts as
