@@ -38,7 +38,7 @@ pub(super) struct Live {
     changed_at: Option<Timestamp>,
     /// The turns of late and whether it flaps; `None` of nearly all services.
     flapping: Option<Box<Flapping>>,
-    /// True while a service that it depends on is down: such time counts for nothing.
+    /// True while it fails behind a service that is down, and until it has looked after that: such time counts for nothing.
     is_unreachable: bool,
     /// Set while figures of the past are to be computed anew: the clock was set back, or late results have filled a gap.
     anew: Option<Box<Anew>>,
@@ -73,6 +73,8 @@ pub struct Snapshot {
     pub is_flapping: bool,
     /// Start of the newest finished check.
     pub last_check_at: Option<Timestamp>,
+    /// Start of the oldest among the newest checks of its locations, while all of them say what the verdict says.
+    pub unanimous_since: Option<Timestamp>,
     /// The time until which results back the present status, if no other comes.
     pub measured_until: Option<Timestamp>,
     /// Percent over 30 days, as contract 4.7 counts.
@@ -249,10 +251,16 @@ impl Live {
             verdict: self.verdict,
             is_flapping: self.flapping.as_ref().is_some_and(|flapping| flapping.is_flapping()),
             last_check_at: self.last_result_at,
+            unanimous_since: self.unanimous_since(),
             measured_until: self.last_result_at.map(|at| at.max(self.measured_until)),
             uptime_30d: figures.availability.percent(),
             avg_response_ms: figures.mean_ms(),
         }
+    }
+
+    fn unanimous_since(&self) -> Option<Timestamp> {
+        let agree = self.votes.iter().all(|(_, vote)| Some(vote.status) == self.verdict.as_check());
+        self.votes.iter().map(|(_, vote)| vote.checked_at).min().filter(|_| agree)
     }
 
     /// Returns what a moment of the present stretch counts for: an override beats a pause, planned maintenance and a time in

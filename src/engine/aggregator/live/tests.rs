@@ -1,5 +1,7 @@
 //! The present state and figures of a service after results, changes and decisions.
 
+use rstest::rstest;
+
 use super::*;
 use crate::model::check::{CheckStatus, Measurement, Timings};
 
@@ -107,6 +109,30 @@ fn reachability_results_do_not_enter_the_mean() {
     assert_eq!(live.snapshot(at(2)).last_check_at, Some(at(1)));
     live.take_result(&result(3, ProbeRole::Full), None);
     assert_eq!(live.snapshot(at(4)).avg_response_ms, Some(12.3));
+}
+
+/// `u`, `d`: what the newest check of each location saw, the first one at 1, the next at 2; and the verdict.
+#[rstest]
+#[case::nobody_has_looked("", Verdict::Up, None)]
+#[case::one("u", Verdict::Up, Some(1))]
+#[case::a_verdict_that_waits_for_more("u", Verdict::Down, None)]
+#[case::all("ddd", Verdict::Down, Some(1))]
+#[case::one_location_is_ahead("udd", Verdict::Down, None)]
+#[case::nobody_knows("u", Verdict::Unknown, None)]
+fn a_verdict_is_sure_when_all_locations_agree(
+    #[case] seen: &str,
+    #[case] verdict: Verdict,
+    #[case] since: Option<i64>,
+) {
+    let mut live = Live::new(at(0));
+    for (number, status) in (1..).zip(seen.chars()) {
+        let mut record = result(number, ProbeRole::Full);
+        record.location = format!("p{number}").parse().unwrap();
+        record.measurement.status = if status == 'u' { CheckStatus::Up } else { CheckStatus::Down };
+        live.take_result(&record, None);
+    }
+    live.take_change(&change(9, MeasuredStatus::Up), verdict);
+    assert_eq!(live.snapshot(at(10)).unanimous_since, since.map(at));
 }
 
 /// 100,000 services at 3 locations, after a month, stay within 300 MiB.
