@@ -29,6 +29,7 @@ use crate::announcer::Announcer;
 use crate::clock::{Clock, Timestamp};
 use crate::feed::{Feed, News};
 use crate::incidents::desk::Desk;
+use crate::incidents::parents::Looks;
 use crate::incidents::tell::Told;
 use crate::model::outage::Outage;
 use crate::model::partition::Partitions;
@@ -114,7 +115,7 @@ impl Incidents {
 
     /// Looks at outages of one organisation: all of it in one transaction.
     async fn look_at(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
-        let cleared = parents::cleared(&self.announcer, services, self.clock.now()).await?;
+        let Looks { cleared, missing } = parents::looks(&self.announcer, services, self.clock.now()).await?;
         let transaction = self.announcer.databases.main.begin().await?;
         organisations::lock(&transaction, organisation).await?;
         let Some(organisation) = organisations::get(&transaction, organisation).await? else { return Ok(()) };
@@ -135,6 +136,7 @@ impl Incidents {
         written += settle::all(&desk, told).await?;
         transaction.concerns(Scope::Organisation(organisation.key));
         transaction.commit().await?;
+        missing.look(&self.announcer).await;
         asked.look(&self.announcer).await;
         for (services, is_unreachable) in [(reachable, false), (unreachable, true)] {
             for service in services {

@@ -9,13 +9,16 @@ use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;
 use crate::store::Transaction;
 
+/// Milliseconds after which the end of a wait was missed; while somebody is here it is noticed much sooner.
+const MISSED_MS: i64 = 5_000;
+
 /// A transaction that writes incidents of an organisation, which it has locked.
 pub(super) struct Desk<'a> {
     pub(super) transaction: &'a Transaction,
     pub(super) organisation: &'a Organisation,
     /// Its policies, in their order.
     pub(super) policies: &'a [IncidentPolicy],
-    /// Services that need not wait any longer for those that they depend on.
+    /// Services that need not wait any longer for a look.
     pub(super) cleared: &'a HashSet<ServiceKey>,
     pub(super) now: Timestamp,
 }
@@ -26,5 +29,10 @@ impl Desk<'_> {
     pub(super) fn held_until(&self, outage: &Outage) -> Option<Timestamp> {
         let is_cleared = self.cleared.contains(&outage.service);
         outage.held_until.filter(|until| self.now < *until && !is_cleared)
+    }
+
+    /// Returns true if its wait was over long ago: nobody was here, and so perhaps nobody to ask or to look either.
+    pub(super) fn was_missed(&self, outage: &Outage) -> bool {
+        outage.held_until.is_some_and(|until| until.plus_ms(MISSED_MS) < self.now)
     }
 }

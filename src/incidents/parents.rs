@@ -5,7 +5,7 @@
 //! have: its incident is held back as long as that may take, and no longer. When they are back it is asked itself, and is
 //! unreachable until it has looked.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::announcer::Announcer;
 use crate::clock::Timestamp;
@@ -20,11 +20,11 @@ use crate::store::{MainError, Transaction, dependencies, outages, services, wind
 
 /// Milliseconds that one attempt may take beside its timeout: its back-off, and its way.
 const BESIDE_TIMEOUT_MS: i64 = 2_000;
-/// The longest that an incident is held back for the looks of others.
+/// The longest that one look is waited for.
 const PATIENCE_MAX_MS: i64 = 30_000;
 /// Milliseconds between two looks whether a service is unreachable still: people change what it depends on.
 pub(super) const STILL_SO_MS: i64 = 30_000;
-/// Milliseconds between two looks whether they have looked.
+/// Milliseconds between two looks whether those that were asked have looked.
 pub(super) const HAVE_THEY_LOOKED_MS: i64 = 300;
 
 /// The dependencies around some services, and which of those that they depend on hide them.
@@ -82,6 +82,17 @@ impl Parents {
         }
     }
 
+    /// Lets those that the service depends on look at once, and its outage wait for them.
+    pub(super) async fn ask(
+        &self,
+        desk: &Desk<'_>,
+        outage: Outage,
+        asked: &mut Asked,
+    ) -> Result<Outage, MainError> {
+        let outage = ask_parents(desk.transaction, &self.graph, (outage, desk.now), asked).await?;
+        Ok(Outage { look_at: Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS)), ..outage })
+    }
+
     /// Returns true if both depend on the same service, or one on the other.
     pub(super) fn are_related(&self, one: ServiceKey, other: ServiceKey) -> bool {
         let parents: BTreeSet<ServiceKey> = self.graph.parents_of(one).chain([one]).collect();
@@ -118,14 +129,9 @@ pub(super) async fn note_changes(
     }
     for child in touched {
         let Some(outage) = after.get_mut(child).filter(|outage| waits_for_others(outage)) else { continue };
-        let parents: Vec<ServiceKey> = graph.parents_of(*child).collect();
-        if parents.is_empty() {
-            continue;
+        if graph.parents_of(*child).next().is_some() {
+            *outage = ask_parents(transaction, &graph, (*outage, now), &mut asked).await?;
         }
-        let parents = services::by_keys(transaction, &parents).await?;
-        outage.asked_at = Some(now);
-        outage.held_until = Some(now.plus_ms(patience_ms(parents.iter())));
-        asked.add(parents.iter().map(Service::address));
     }
     let children: BTreeSet<ServiceKey> =
         touched.iter().flat_map(|parent| graph.children_of(*parent)).collect();
@@ -138,6 +144,19 @@ pub(super) async fn note_changes(
         }
     }
     Ok(asked)
+}
+
+/// Lets those that the service depends on look at once, and its outage wait for them.
+async fn ask_parents(
+    transaction: &Transaction,
+    graph: &DependencyGraph,
+    (outage, now): (Outage, Timestamp),
+    asked: &mut Asked,
+) -> Result<Outage, MainError> {
+    let parents: Vec<ServiceKey> = graph.parents_of(outage.service).collect();
+    let parents = services::by_keys(transaction, &parents).await?;
+    asked.add(parents.iter().map(Service::address));
+    Ok(outage.asked(now, now.plus_ms(patience_ms(parents.iter()))))
 }
 
 /// Returns true for trouble that nobody was told of, and for which nobody has been asked.
@@ -158,18 +177,26 @@ fn patience_ms<'a>(asked: impl Iterator<Item = &'a Service>) -> i64 {
     asked.filter_map(takes).max().unwrap_or_default().min(PATIENCE_MAX_MS)
 }
 
-/// Those of these services whose wait is over before its time: everything that they depend on has looked since, and is up.
-/// Nothing is locked meanwhile.
-pub(super) async fn cleared(
+/// What has become of the looks that outages wait for.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    /// Services whose wait is over before its time.
+    pub(super) cleared: HashSet<ServiceKey>,
+    /// Services that were asked and have not looked: they were busy with a look from before, or have not heard.
+    pub(super) missing: Asked,
+}
+
+/// The looks that these services wait for. Nothing is locked meanwhile.
+pub(super) async fn looks(
     announcer: &Announcer,
     services: &[ServiceKey],
     now: Timestamp,
-) -> Result<HashSet<ServiceKey>, MainError> {
+) -> Result<Looks, MainError> {
     let main = announcer.databases.main.reader();
     let mut held = outages::of_services(main, services).await?;
     held.retain(|outage| outage.held_until.is_some_and(|until| now < until));
     if held.is_empty() {
-        return Ok(HashSet::new());
+        return Ok(Looks::default());
     }
     let keys: Vec<ServiceKey> = held.iter().map(|outage| outage.service).collect();
     let graph = dependencies::around(main, &keys).await?;
@@ -178,39 +205,49 @@ pub(super) async fn cleared(
     let all = services::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
     let addresses: Vec<ServiceAddress> = all.iter().map(Service::address).collect();
     let snapshots = announcer.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
-    let seen: HashMap<ServiceKey, Seen> =
-        all.iter().zip(snapshots).map(|(service, snapshot)| (service.key, Seen { snapshot })).collect();
-    let is_cleared = |outage: &&Outage| {
-        let own = seen.get(&outage.service);
-        let parents: Vec<&Seen> =
-            graph.parents_of(outage.service).filter_map(|parent| seen.get(&parent)).collect();
-        own.is_some_and(|own| own.is_cleared(outage, &parents))
-    };
-    Ok(held.iter().filter(is_cleared).map(|outage| outage.service).collect())
+    let seen: HashMap<ServiceKey, Seen> = addresses
+        .into_iter()
+        .zip(snapshots)
+        .map(|(address, snapshot)| (address.key, Seen { address, snapshot }))
+        .collect();
+    let (mut cleared, mut missing) = (HashSet::new(), BTreeMap::new());
+    for outage in held {
+        let asked_at = outage.asked_at.unwrap_or(outage.began_at);
+        let asked: Vec<&Seen> = match outage.is_unreachable() {
+            true => seen.get(&outage.service).into_iter().collect(),
+            false => graph.parents_of(outage.service).filter_map(|parent| seen.get(&parent)).collect(),
+        };
+        // It is back when it is up: that may be on its way to the database.
+        let clears = |seen: &&Seen| seen.is_sure_since(asked_at) && seen.is_up() != outage.is_unreachable();
+        if asked.iter().all(clears) {
+            cleared.insert(outage.service);
+        }
+        let has_not_looked = asked.iter().filter(|seen| !seen.has_looked_since(asked_at));
+        missing.extend(has_not_looked.map(|seen| (seen.address.key, seen.address)));
+    }
+    Ok(Looks { cleared, missing: Asked(missing.into_values().collect()) })
 }
 
 /// A service with what is known of it just now.
 struct Seen {
+    address: ServiceAddress,
     snapshot: Snapshot,
 }
 
 impl Seen {
-    /// Returns true if the wait of this service, which is in trouble, is over before its time.
-    fn is_cleared(&self, outage: &Outage, parents: &[&Self]) -> bool {
-        let Some(asked_at) = outage.asked_at else { return true };
-        if outage.is_unreachable() {
-            // What it depends on is back: it has looked since then, and has not come back with it. That it is up may be on its
-            // way to the database.
-            return self.snapshot.verdict != Verdict::Up && self.has_looked_since(asked_at);
-        }
-        // A look that began before they were asked may have been answered before the service failed.
-        let is_fine =
-            |parent: &&Self| parent.snapshot.verdict == Verdict::Up && parent.has_looked_since(asked_at);
-        parents.iter().all(is_fine)
+    fn is_up(&self) -> bool {
+        self.snapshot.verdict == Verdict::Up
     }
 
+    /// Returns true if a look has begun since then and is done.
     fn has_looked_since(&self, since: Timestamp) -> bool {
         self.snapshot.last_check_at.is_some_and(|looked| looked > since)
+    }
+
+    /// Returns true if every location has looked since then, and all agree: no verdict is on its way. A look that began
+    /// before somebody was asked may have been answered before anything failed.
+    fn is_sure_since(&self, since: Timestamp) -> bool {
+        self.snapshot.unanimous_since.is_some_and(|looked| looked > since)
     }
 }
 
@@ -225,11 +262,16 @@ pub(super) async fn begin_unreachable(desk: &Desk<'_>, outage: Outage) -> Result
 pub(super) fn ask_itself(desk: &Desk<'_>, outage: Outage, own: &Service) -> Outage {
     let held_until = desk.now.plus_ms(patience_ms(std::iter::once(own)));
     let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
-    Outage { look_at, ..outage.asked_itself(desk.now, held_until) }
+    Outage { look_at, ..outage.asked(desk.now, held_until) }
 }
 
-/// It has looked, and fails by itself: from now on its trouble is its own.
-pub(super) async fn end_unreachable(desk: &Desk<'_>, outage: Outage) -> Result<Outage, MainError> {
+/// It has looked, and fails still: from now on its trouble is its own, unless what it depends on has failed again meanwhile.
+pub(super) async fn end_unreachable(
+    desk: &Desk<'_>,
+    parents: &Parents,
+    outage: Outage,
+    asked: &mut Asked,
+) -> Result<Outage, MainError> {
     windows::close_unreachable(desk.transaction, outage.service, desk.now).await?;
-    Ok(outage.reachable(desk.now))
+    parents.ask(desk, outage.its_own(desk.now), asked).await
 }

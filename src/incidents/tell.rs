@@ -47,7 +47,14 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
         let is_hidden = outage.is_measured && facts.parents.is_unreachable(outage.service);
         if is_hidden || outage.is_unreachable() {
-            waiting.push(behind_others(desk, &mut result, outage, Behind { service, is_hidden }).await?);
+            waiting.push(
+                behind_others(desk, &facts.parents, &mut result, Behind { outage, service, is_hidden })
+                    .await?,
+            );
+            continue;
+        }
+        if desk.was_missed(&outage) {
+            waiting.push(facts.parents.ask(desk, outage, &mut result.asked).await?);
             continue;
         }
         let outage = Outage { held_until: desk.held_until(&outage), ..outage };
@@ -90,37 +97,41 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
     Ok(result)
 }
 
-/// A service that fails behind others.
+/// The outage of a service that fails behind others.
 struct Behind {
+    outage: Outage,
     service: Service,
     /// They are down; otherwise they were.
     is_hidden: bool,
 }
 
-/// The outage of a service behind others: it is unreachable while they are down, and until it has looked after that.
+/// A service behind others is unreachable while they are down, and until it has looked after that.
 async fn behind_others(
     desk: &Desk<'_>,
+    parents: &Parents,
     result: &mut Told,
-    outage: Outage,
-    Behind { service, is_hidden }: Behind,
+    Behind { outage, service, is_hidden }: Behind,
 ) -> Result<Outage, MainError> {
+    let address = service.address();
+    let was_asked = outage.asked_at.is_some() && !desk.was_missed(&outage);
+    let is_held = desk.held_until(&outage).is_some();
+    if !is_hidden && was_asked && !is_held {
+        result.reachable.push(address);
+        return end_unreachable(desk, parents, outage, &mut result.asked).await;
+    }
+    result.unreachable.push(address);
+    if !outage.is_unreachable() {
+        return begin_unreachable(desk, outage).await;
+    }
     if is_hidden {
-        result.unreachable.push(service.address());
-        return match outage.is_unreachable() {
-            true => Ok(outage.unreachable_still(desk.now.plus_ms(STILL_SO_MS))),
-            false => begin_unreachable(desk, outage).await,
-        };
+        return Ok(outage.unreachable_still(desk.now.plus_ms(STILL_SO_MS)));
     }
-    if outage.asked_at.is_none() {
-        result.asked.add([service.address()]);
-        return Ok(ask_itself(desk, outage, &service));
-    }
-    if desk.held_until(&outage).is_some() {
+    if was_asked {
         let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
         return Ok(Outage { look_at, ..outage });
     }
-    result.reachable.push(service.address());
-    end_unreachable(desk, outage).await
+    result.asked.add([address]);
+    Ok(ask_itself(desk, outage, &service))
 }
 
 /// The outage of a service that has recovered from its incident and is in trouble again, for which nobody wants one: it counts as

@@ -28,12 +28,13 @@ pub enum Dependency {
     },
 }
 
-/// A service fails, and something that it depends on is down: whether it works by itself nobody can know.
+/// A service fails, and something that it depends on is down, or was and it has not looked since: whether it works by itself
+/// nobody can know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreachable {
     /// Since when.
     pub since: Timestamp,
-    /// What is down of that which it depends on, by name.
+    /// What is down of that which it depends on, by name; empty when that is back.
     pub because_of: Vec<NamedService>,
 }
 

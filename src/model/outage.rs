@@ -35,9 +35,10 @@ pub struct Outage {
     /// The time at which services that it depends on were asked to look; while it is unreachable, the time at which these
     /// were back and it was asked itself.
     pub asked_at: Option<Timestamp>,
-    /// Nothing is decided before: whoever was asked has until then.
+    /// The time until which it waits for whoever was asked, if they do not look sooner.
     pub held_until: Option<Timestamp>,
-    /// Since when it fails behind a service that is down: it has no incident of its own.
+    /// Since when it fails behind a service that is down, or was down and this one has not looked since: it has no incident
+    /// of its own.
     pub unreachable_since: Option<Timestamp>,
     /// The time at which it is to be looked at again; `None` = not before the next change.
     pub look_at: Option<Timestamp>,
@@ -126,7 +127,7 @@ impl Outage {
         is_bad && self.is_measured && self.recovered_at.is_none()
     }
 
-    /// Returns true while something that it depends on is down.
+    /// Returns true while something that it depends on is down, and until it has looked after that.
     #[must_use]
     pub const fn is_unreachable(self) -> bool {
         self.unreachable_since.is_some()
@@ -157,22 +158,22 @@ impl Outage {
         Self { look_at: Some(look_at), ..self.asking_anew() }
     }
 
-    /// What it depends on is back, and it is asked to look at `now`: until it has, or until `held_until`, nobody knows
-    /// whether it fails by itself.
+    /// Somebody is asked to look at `now`: itself when what it depends on is back, otherwise that. It waits for them, until
+    /// `held_until` at most.
     #[must_use]
-    pub const fn asked_itself(self, now: Timestamp, held_until: Timestamp) -> Self {
+    pub const fn asked(self, now: Timestamp, held_until: Timestamp) -> Self {
         Self { asked_at: Some(now), held_until: Some(held_until), ..self }
     }
 
     /// What it depends on is back and it fails still: from now on its trouble is its own.
     #[must_use]
-    pub const fn reachable(self, now: Timestamp) -> Self {
+    pub const fn its_own(self, now: Timestamp) -> Self {
         Self { began_at: now, unreachable_since: None, look_at: Some(now), ..self.asking_anew() }
     }
 
     /// Nobody knows of it any more, and so not whether it could be reached.
     const fn unmeasured(self) -> Self {
-        Self { is_measured: false, unreachable_since: None, ..self }
+        Self { is_measured: false, unreachable_since: None, ..self.asking_anew() }
     }
 
     /// Somebody knows of it again; what was not told is to be decided now.
@@ -187,7 +188,9 @@ impl Outage {
         let is_relapse = self.recovered_at.is_some();
         let is_worse = kind > self.kind || (kind == OutageKind::Unstable && self.kind != kind);
         if is_relapse || is_worse {
-            return Self { began_at: at, told_at: None, look_at: Some(at), ..known.asking_anew() };
+            // Worse may be what it was asked for.
+            let known = if self.is_unreachable() { known } else { known.asking_anew() };
+            return Self { began_at: at, told_at: None, look_at: Some(at), ..known };
         }
         if !self.is_untold() {
             return known;
@@ -198,7 +201,7 @@ impl Outage {
         Self { look_at: Some(at), ..known }
     }
 
-    /// Those that it depends on have not been asked because of this trouble.
+    /// Nobody has been asked to look because of this trouble.
     const fn asking_anew(self) -> Self {
         Self { asked_at: None, held_until: None, ..self }
     }

@@ -126,13 +126,16 @@ impl Pages {
 }
 
 /// Returns the names under which visitors know what the service of a component cannot be reached because of; `None` while
-/// it can be.
+/// nothing that it depends on is down.
 fn because_of(
     component: &Component,
     unreachable: &HashMap<ServiceKey, Unreachable>,
     linked: &HashMap<ServiceKey, String>,
 ) -> Option<Vec<String>> {
     let Unreachable { because_of, .. } = unreachable.get(&component.service?)?;
+    if because_of.is_empty() {
+        return None;
+    }
     Some(because_of.iter().filter_map(|parent| linked.get(&parent.key)).cloned().collect())
 }
 

@@ -188,6 +188,36 @@ async fn a_service_is_unreachable_until_it_has_looked() {
     .await;
 }
 
+/// What has to be seen up twice is not taken for down after the first time.
+#[tokio::test]
+async fn a_service_that_comes_back_slowly_was_unreachable() {
+    let server = Server::start();
+    let client = server.client();
+    let (mut line, mut shop) = (Target::start(), Target::start());
+    let gateway = watched(&client, "Gateway", &line, &[]);
+    let behind = create(
+        &client,
+        &json!({"name": "Shop", "check_type": "http", "target": shop.url(), "depends_on": [gateway],
+            "settings": {"interval_seconds": 1, "retries": 0, "recovery_checks": 4}}),
+    );
+    for id in [&gateway, &behind] {
+        until_status(&client, id, "up").await;
+    }
+    line.stop();
+    shop.stop();
+    let seen = || client.get(&service(&behind)).expect(200).data();
+    eventually("it is unreachable", || (!seen()["unreachable"].is_null()).then_some(())).await;
+    line.start_again();
+    shop.start_again();
+    eventually("it is up", || {
+        let seen = seen();
+        (seen["status"] == "up" && seen["unreachable"].is_null()).then_some(())
+    })
+    .await;
+    let days = client.get(&format!("{}/uptime?days=1", service(&behind))).expect(200).data();
+    assert_eq!(days[0]["downtime_seconds"], 0, "{days}");
+}
+
 /// Services behind the parent.
 const CHILDREN: usize = 200;
 

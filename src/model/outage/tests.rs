@@ -69,13 +69,13 @@ fn trouble_is_its_own_when_it_has_looked() {
     let at = Timestamp::from_ms;
     let behind = play("d").0.unwrap().unreachable(at(30));
     assert_eq!((behind.unreachable_since, behind.look_at), (Some(at(10)), Some(at(30))));
-    let asked = behind.asked_itself(at(40), at(90));
+    let asked = behind.asked(at(40), at(90));
     assert_eq!(
         (asked.unreachable_since, asked.asked_at, asked.held_until),
         (Some(at(10)), Some(at(40)), Some(at(90)))
     );
     assert_eq!(asked.unreachable_still(at(30)), behind, "what it depends on went away again");
-    let own = asked.reachable(at(50));
+    let own = asked.its_own(at(50));
     assert_eq!((own.unreachable_since, own.began_at, own.look_at), (None, at(50), Some(at(50))));
     assert_eq!((own.asked_at, own.held_until), (None, None));
     let change = StatusChange { service: 5, at: at(60), from: Down, to: Up, cause: ChangeCause::Votes };

@@ -98,7 +98,7 @@ impl Course<'_> {
         let unreachable = |kind| kind == WindowKind::Unreachable;
         match self.case.covered_until(self.now, unreachable).filter(|_| outage.is_measured) {
             Some(until) => return outage.unreachable(until),
-            None if outage.is_unreachable() => return outage.reachable(self.now),
+            None if outage.is_unreachable() => return outage.its_own(self.now),
             None => {}
         }
         let holds_back = |kind| matches!(kind, WindowKind::Maintenance | WindowKind::Override(_));

@@ -19,7 +19,7 @@ pub(super) struct StoredService {
     pub(super) heartbeat: Option<StoredHeartbeat>,
     /// What it depends on, in the order of the client.
     pub(super) depends_on: Vec<Dependency>,
-    /// Set while it fails and something that it depends on is down.
+    /// Set while it fails behind something that is down, and until it has looked after that.
     pub(super) unreachable: Option<Unreachable>,
 }
 
