@@ -122,3 +122,24 @@ async fn who_is_known_gets_the_mail() {
     assert!(row["tries"][0]["detail"].as_str().unwrap().starts_with("Not to unknown@example.org"), "{row}");
     assert_eq!(server.mail()["to"], json!(["a@example.org"]));
 }
+
+/// What comes beyond the number of a minute is one mail at its end.
+#[tokio::test]
+async fn many_things_at_once_are_one_mail() {
+    let Some(mut server) = MailServer::start() else { return };
+    let client = Server::shared().tenant("business");
+    let settings = server.settings(&["a@example.org"]);
+    create_channel(
+        &client,
+        &json!({"kind": "email", "name": "Mails", "digest_above": 1, "settings": settings}),
+    );
+    for title in ["Shop <fails>", "Mail & more", "Line 3"] {
+        open_incident(&client, &json!({"title": title}));
+    }
+    assert_eq!(server.mail()["headers"]["Subject"], "Shop <fails>");
+    let digest = server.mail();
+    assert_eq!(digest["headers"]["Subject"], "2 messages in one: 2 begun", "{digest}");
+    let text = digest["text"].as_str().unwrap().replace("\r\n", "\n");
+    assert!(text.contains("\nMail & more\nLine 3\n"), "{text}");
+    assert!(digest["html"].as_str().unwrap().contains(">Mail &#38; more</p>"), "{digest}");
+}

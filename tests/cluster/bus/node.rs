@@ -8,6 +8,7 @@ use crate::bus::history::NAMES;
 use crate::bus::{Bus, metric};
 use crate::support::client::Client;
 use crate::support::databases::URLS;
+use crate::support::eventually;
 use crate::support::postgres::Postgres;
 use crate::support::server::{OTHER_BINARY, Server};
 
@@ -101,6 +102,17 @@ impl Nodes {
     pub(crate) fn fenced(&self, node: usize) -> u64 {
         let of = |kind| self.number(node, &format!("fenced_total{{kind=\"{kind}\"}}"));
         of("results") + of("changes")
+    }
+
+    /// Waits until one of them leads, and gives its number: it alone says so.
+    pub(crate) async fn until_led(&self) -> usize {
+        let organisation = self.server(0).organisation("business");
+        let token = self.server(0).member(&organisation, "engine.view").token;
+        let leads = |number: &usize| {
+            let operator = Client { token: token.clone(), ..self.client(*number) };
+            operator.get("/v1/engine").expect(200).data()["ownership"]["leads"] == true
+        };
+        eventually("a node leads", || (0..self.count()).find(leads)).await
     }
 
     /// Waits until these nodes own all partitions.

@@ -5,7 +5,6 @@ use serde_json::json;
 
 use crate::bus::node::Nodes;
 use crate::nodes::{JOINED, TAKEN_OVER};
-use crate::support::client::Client;
 use crate::support::eventually;
 use crate::support::moments::in_ms;
 use crate::support::planned::{id_of, planned, shown, timeline};
@@ -16,14 +15,6 @@ const EACH: usize = 5;
 const BEGIN_MS: i64 = 3_000;
 const LATER_MS: i64 = 12_000;
 
-/// The number of the node that leads, if there is one: it alone says so.
-fn leader(nodes: &Nodes, token: &str) -> Option<usize> {
-    (0..nodes.count()).find(|number| {
-        let operator = Client { token: Some(token.to_owned()), ..nodes.client(*number) };
-        operator.get("/v1/engine").expect(200).data()["ownership"]["leads"] == true
-    })
-}
-
 #[rstest]
 #[case::the_leader_dies("KILL")]
 #[case::the_leader_stands_still_and_wakes("STOP")]
@@ -31,9 +22,7 @@ fn leader(nodes: &Nodes, token: &str) -> Option<usize> {
 async fn planned_work_begins_and_ends_once(#[case] signal: &str) {
     let Some(nodes) = Nodes::start(2).await else { return };
     nodes.until_even(&[0, 1], JOINED).await;
-    let organisation = nodes.server(0).organisation("business");
-    let token = nodes.server(0).member(&organisation, "engine.view").token.unwrap();
-    let leading = eventually("a node leads", || leader(&nodes, &token)).await;
+    let leading = nodes.until_led().await;
     let client = nodes.client(1 - leading);
     let works: Vec<String> = [BEGIN_MS, LATER_MS]
         .into_iter()

@@ -12,6 +12,7 @@ mod frozen;
 mod heartbeats;
 mod killed;
 mod maintenances;
+mod notices;
 mod operators;
 mod outages;
 mod partitions;
