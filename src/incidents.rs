@@ -3,6 +3,7 @@
 //! - `follow`: the changes, in their order, each once; what a service's trouble is now
 //! - `tell`: an outage becomes an incident, or news for one
 //! - `parents`: services that others depend on
+//! - `looks`: what has become of looks that somebody was asked for
 //! - `settle`: an incident of which everything works again
 //! - `recovery`: what happened before anybody followed
 //!
@@ -12,6 +13,7 @@
 
 mod desk;
 pub mod follow;
+mod looks;
 mod parents;
 pub mod prose;
 pub mod recovery;
@@ -29,7 +31,7 @@ use crate::announcer::Announcer;
 use crate::clock::{Clock, Timestamp};
 use crate::feed::{Feed, News};
 use crate::incidents::desk::Desk;
-use crate::incidents::parents::Looks;
+use crate::incidents::looks::Looks;
 use crate::incidents::tell::Told;
 use crate::model::outage::Outage;
 use crate::model::partition::Partitions;
@@ -115,7 +117,8 @@ impl Incidents {
 
     /// Looks at outages of one organisation: all of it in one transaction.
     async fn look_at(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
-        let Looks { cleared, missing } = parents::looks(&self.announcer, services, self.clock.now()).await?;
+        let Looks { cleared, missed, to_ask } =
+            looks::of(&self.announcer, services, self.clock.now()).await?;
         let transaction = self.announcer.databases.main.begin().await?;
         organisations::lock(&transaction, organisation).await?;
         let Some(organisation) = organisations::get(&transaction, organisation).await? else { return Ok(()) };
@@ -130,13 +133,14 @@ impl Incidents {
             organisation: &organisation,
             policies: &policies,
             cleared: &cleared,
+            missed: &missed,
             now,
         };
         let Told { mut written, asked, reachable, unreachable } = tell::all(&desk, untold).await?;
         written += settle::all(&desk, told).await?;
         transaction.concerns(Scope::Organisation(organisation.key));
         transaction.commit().await?;
-        missing.look(&self.announcer).await;
+        to_ask.look(&self.announcer).await;
         asked.look(&self.announcer).await;
         for (services, is_unreachable) in [(reachable, false), (unreachable, true)] {
             for service in services {

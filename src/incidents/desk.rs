@@ -9,9 +9,6 @@ use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;
 use crate::store::Transaction;
 
-/// Milliseconds after which the end of a wait was missed; while somebody is here it is noticed much sooner.
-const MISSED_MS: i64 = 5_000;
-
 /// A transaction that writes incidents of an organisation, which it has locked.
 pub(super) struct Desk<'a> {
     pub(super) transaction: &'a Transaction,
@@ -20,6 +17,8 @@ pub(super) struct Desk<'a> {
     pub(super) policies: &'a [IncidentPolicy],
     /// Services that need not wait any longer for a look.
     pub(super) cleared: &'a HashSet<ServiceKey>,
+    /// Services whose wait was over while nobody was here, and for which nobody has looked.
+    pub(super) missed: &'a HashSet<ServiceKey>,
     pub(super) now: Timestamp,
 }
 
@@ -29,10 +28,5 @@ impl Desk<'_> {
     pub(super) fn held_until(&self, outage: &Outage) -> Option<Timestamp> {
         let is_cleared = self.cleared.contains(&outage.service);
         outage.held_until.filter(|until| self.now < *until && !is_cleared)
-    }
-
-    /// Returns true if its wait was over long ago: nobody was here, and so perhaps nobody to ask or to look either.
-    pub(super) fn was_missed(&self, outage: &Outage) -> bool {
-        outage.held_until.is_some_and(|until| until.plus_ms(MISSED_MS) < self.now)
     }
 }

@@ -5,16 +5,14 @@
 //! have: its incident is held back as long as that may take, and no longer. When they are back it is asked itself, and is
 //! unreachable until it has looked.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::announcer::Announcer;
 use crate::clock::Timestamp;
-use crate::engine::aggregator::Snapshot;
 use crate::incidents::desk::Desk;
 use crate::model::dependency::DependencyGraph;
 use crate::model::outage::Outage;
 use crate::model::service::{Service, ServiceAddress, ServiceKey};
-use crate::model::verdict::Verdict;
 use crate::model::window::WindowKind;
 use crate::store::{MainError, Transaction, dependencies, outages, services, windows};
 
@@ -102,7 +100,7 @@ impl Parents {
 
 /// Services that are to look at once when what is being written is committed.
 #[derive(Debug, Default)]
-pub(super) struct Asked(Vec<ServiceAddress>);
+pub(super) struct Asked(pub(super) Vec<ServiceAddress>);
 
 impl Asked {
     pub(super) fn add(&mut self, some: impl IntoIterator<Item = ServiceAddress>) {
@@ -167,88 +165,14 @@ const fn waits_for_others(outage: &Outage) -> bool {
         && outage.unreachable_since.is_none()
 }
 
-/// The longest that a look at one of these takes, all attempts together.
+/// The longest that a look at one of these takes, all attempts together, and those that confirm that it is back.
 fn patience_ms<'a>(asked: impl Iterator<Item = &'a Service>) -> i64 {
     let takes = |service: &Service| {
         let settings = service.settings.as_ref()?;
-        let attempts = i64::from(settings.retries) + 1;
+        let attempts = i64::from(settings.retries) + i64::from(settings.rules.recovery_checks);
         Some(attempts * (i64::from(settings.timeout_seconds) * 1_000 + BESIDE_TIMEOUT_MS))
     };
     asked.filter_map(takes).max().unwrap_or_default().min(PATIENCE_MAX_MS)
-}
-
-/// What has become of the looks that outages wait for.
-#[derive(Debug, Default)]
-pub(super) struct Looks {
-    /// Services whose wait is over before its time.
-    pub(super) cleared: HashSet<ServiceKey>,
-    /// Services that were asked and have not looked: they were busy with a look from before, or have not heard.
-    pub(super) missing: Asked,
-}
-
-/// The looks that these services wait for. Nothing is locked meanwhile.
-pub(super) async fn looks(
-    announcer: &Announcer,
-    services: &[ServiceKey],
-    now: Timestamp,
-) -> Result<Looks, MainError> {
-    let main = announcer.databases.main.reader();
-    let mut held = outages::of_services(main, services).await?;
-    held.retain(|outage| outage.held_until.is_some_and(|until| now < until));
-    if held.is_empty() {
-        return Ok(Looks::default());
-    }
-    let keys: Vec<ServiceKey> = held.iter().map(|outage| outage.service).collect();
-    let graph = dependencies::around(main, &keys).await?;
-    let parents = keys.iter().flat_map(|child| graph.parents_of(*child));
-    let all: BTreeSet<ServiceKey> = parents.chain(keys.iter().copied()).collect();
-    let all = services::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
-    let addresses: Vec<ServiceAddress> = all.iter().map(Service::address).collect();
-    let snapshots = announcer.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
-    let seen: HashMap<ServiceKey, Seen> = addresses
-        .into_iter()
-        .zip(snapshots)
-        .map(|(address, snapshot)| (address.key, Seen { address, snapshot }))
-        .collect();
-    let (mut cleared, mut missing) = (HashSet::new(), BTreeMap::new());
-    for outage in held {
-        let asked_at = outage.asked_at.unwrap_or(outage.began_at);
-        let asked: Vec<&Seen> = match outage.is_unreachable() {
-            true => seen.get(&outage.service).into_iter().collect(),
-            false => graph.parents_of(outage.service).filter_map(|parent| seen.get(&parent)).collect(),
-        };
-        // It is back when it is up: that may be on its way to the database.
-        let clears = |seen: &&Seen| seen.is_sure_since(asked_at) && seen.is_up() != outage.is_unreachable();
-        if asked.iter().all(clears) {
-            cleared.insert(outage.service);
-        }
-        let has_not_looked = asked.iter().filter(|seen| !seen.has_looked_since(asked_at));
-        missing.extend(has_not_looked.map(|seen| (seen.address.key, seen.address)));
-    }
-    Ok(Looks { cleared, missing: Asked(missing.into_values().collect()) })
-}
-
-/// A service with what is known of it just now.
-struct Seen {
-    address: ServiceAddress,
-    snapshot: Snapshot,
-}
-
-impl Seen {
-    fn is_up(&self) -> bool {
-        self.snapshot.verdict == Verdict::Up
-    }
-
-    /// Returns true if a look has begun since then and is done.
-    fn has_looked_since(&self, since: Timestamp) -> bool {
-        self.snapshot.last_check_at.is_some_and(|looked| looked > since)
-    }
-
-    /// Returns true if every location has looked since then, and all agree: no verdict is on its way. A look that began
-    /// before somebody was asked may have been answered before anything failed.
-    fn is_sure_since(&self, since: Timestamp) -> bool {
-        self.snapshot.unanimous_since.is_some_and(|looked| looked > since)
-    }
 }
 
 /// A service cannot be reached because of another one: its time counts for nothing from the start of its trouble.

@@ -53,7 +53,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
             );
             continue;
         }
-        if desk.was_missed(&outage) {
+        if desk.missed.contains(&outage.service) {
             waiting.push(facts.parents.ask(desk, outage, &mut result.asked).await?);
             continue;
         }
@@ -113,7 +113,7 @@ async fn behind_others(
     Behind { outage, service, is_hidden }: Behind,
 ) -> Result<Outage, MainError> {
     let address = service.address();
-    let was_asked = outage.asked_at.is_some() && !desk.was_missed(&outage);
+    let was_asked = outage.asked_at.is_some() && !desk.missed.contains(&outage.service);
     let is_held = desk.held_until(&outage).is_some();
     if !is_hidden && was_asked && !is_held {
         result.reachable.push(address);

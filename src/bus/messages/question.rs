@@ -81,7 +81,7 @@ pub struct SnapshotText {
     last_check_at_ms: Option<i64>,
     /// Nodes of before do not say.
     #[serde(default)]
-    unanimous_since_ms: Option<i64>,
+    sure_since_ms: Option<i64>,
     measured_until_ms: Option<i64>,
     uptime_30d: Option<f64>,
     avg_response_ms: Option<f64>,
@@ -184,7 +184,7 @@ impl From<Snapshot> for SnapshotText {
             verdict,
             is_flapping,
             last_check_at,
-            unanimous_since,
+            sure_since,
             measured_until,
             uptime_30d,
             avg_response_ms,
@@ -193,7 +193,7 @@ impl From<Snapshot> for SnapshotText {
             verdict: verdict.as_str().into(),
             is_flapping,
             last_check_at_ms: last_check_at.map(Timestamp::ms),
-            unanimous_since_ms: unanimous_since.map(Timestamp::ms),
+            sure_since_ms: sure_since.map(Timestamp::ms),
             measured_until_ms: measured_until.map(Timestamp::ms),
             uptime_30d,
             avg_response_ms,
@@ -222,7 +222,7 @@ impl TryFrom<SnapshotText> for Snapshot {
             verdict,
             is_flapping: text.is_flapping,
             last_check_at: text.last_check_at_ms.map(Timestamp::from_ms),
-            unanimous_since: text.unanimous_since_ms.map(Timestamp::from_ms),
+            sure_since: text.sure_since_ms.map(Timestamp::from_ms),
             measured_until: text.measured_until_ms.map(Timestamp::from_ms),
             uptime_30d: text.uptime_30d,
             avg_response_ms: text.avg_response_ms,
@@ -259,7 +259,7 @@ mod tests {
             verdict: Verdict::Degraded,
             is_flapping: true,
             last_check_at: Some(Timestamp::from_ms(9)),
-            unanimous_since: Some(Timestamp::from_ms(8)),
+            sure_since: Some(Timestamp::from_ms(8)),
             uptime_30d: Some(99.987),
             ..Snapshot::default()
         };

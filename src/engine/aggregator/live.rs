@@ -73,8 +73,9 @@ pub struct Snapshot {
     pub is_flapping: bool,
     /// Start of the newest finished check.
     pub last_check_at: Option<Timestamp>,
-    /// Start of the oldest among the newest checks of its locations, while all of them say what the verdict says.
-    pub unanimous_since: Option<Timestamp>,
+    /// Start of the oldest among the newest checks of its locations that count, while most of them say what the verdict says:
+    /// otherwise another verdict is on its way.
+    pub sure_since: Option<Timestamp>,
     /// The time until which results back the present status, if no other comes.
     pub measured_until: Option<Timestamp>,
     /// Percent over 30 days, as contract 4.7 counts.
@@ -251,16 +252,22 @@ impl Live {
             verdict: self.verdict,
             is_flapping: self.flapping.as_ref().is_some_and(|flapping| flapping.is_flapping()),
             last_check_at: self.last_result_at,
-            unanimous_since: self.unanimous_since(),
+            sure_since: self.sure_since(now),
             measured_until: self.last_result_at.map(|at| at.max(self.measured_until)),
             uptime_30d: figures.availability.percent(),
             avg_response_ms: figures.mean_ms(),
         }
     }
 
-    fn unanimous_since(&self) -> Option<Timestamp> {
-        let agree = self.votes.iter().all(|(_, vote)| Some(vote.status) == self.verdict.as_check());
-        self.votes.iter().map(|(_, vote)| vote.checked_at).min().filter(|_| agree)
+    fn sure_since(&self, now: Timestamp) -> Option<Timestamp> {
+        // What backs the present status for so long counts for so long; later its location is silent, or looks no more.
+        let counts_ms = self.measured_until.ms_since(self.last_result_at?);
+        let votes = self.votes.iter().map(|(_, vote)| vote);
+        let counting = votes.filter(|vote| now.ms_since(vote.checked_at) <= counts_ms);
+        let (all, agreeing): (Vec<_>, Vec<_>) =
+            counting.map(|vote| (vote.checked_at, Some(vote.status) == self.verdict.as_check())).unzip();
+        let agree = agreeing.iter().filter(|agrees| **agrees).count();
+        all.iter().min().copied().filter(|_| 2 * agree > agreeing.len())
     }
 
     /// Returns what a moment of the present stretch counts for: an override beats a pause, planned maintenance and a time in

@@ -111,15 +111,19 @@ fn reachability_results_do_not_enter_the_mean() {
     assert_eq!(live.snapshot(at(4)).avg_response_ms, Some(12.3));
 }
 
-/// `u`, `d`: what the newest check of each location saw, the first one at 1, the next at 2; and the verdict.
+/// `u`, `d`: what the newest check of each location saw, the first one at 1, the next at 2; `-`: it was up long ago.
 #[rstest]
 #[case::nobody_has_looked("", Verdict::Up, None)]
 #[case::one("u", Verdict::Up, Some(1))]
 #[case::a_verdict_that_waits_for_more("u", Verdict::Down, None)]
 #[case::all("ddd", Verdict::Down, Some(1))]
-#[case::one_location_is_ahead("udd", Verdict::Down, None)]
+#[case::one_of_three_is_back("udd", Verdict::Up, None)]
+#[case::most("udd", Verdict::Down, Some(1))]
+#[case::half("ud", Verdict::Up, None)]
+#[case::a_silent_location_does_not_count("-ud", Verdict::Down, None)]
+#[case::nor_one_that_looks_no_more("--dd", Verdict::Down, Some(3))]
 #[case::nobody_knows("u", Verdict::Unknown, None)]
-fn a_verdict_is_sure_when_all_locations_agree(
+fn a_verdict_is_sure_when_most_locations_say_so(
     #[case] seen: &str,
     #[case] verdict: Verdict,
     #[case] since: Option<i64>,
@@ -128,11 +132,12 @@ fn a_verdict_is_sure_when_all_locations_agree(
     for (number, status) in (1..).zip(seen.chars()) {
         let mut record = result(number, ProbeRole::Full);
         record.location = format!("p{number}").parse().unwrap();
-        record.measurement.status = if status == 'u' { CheckStatus::Up } else { CheckStatus::Down };
-        live.take_result(&record, None);
+        record.measurement.status = if status == 'd' { CheckStatus::Down } else { CheckStatus::Up };
+        record.checked_at = if status == '-' { at(-90) } else { record.checked_at };
+        live.take_result(&record, Some(record.checked_at.plus_ms(50)));
     }
     live.take_change(&change(9, MeasuredStatus::Up), verdict);
-    assert_eq!(live.snapshot(at(10)).unanimous_since, since.map(at));
+    assert_eq!(live.snapshot(at(10)).sure_since, since.map(at));
 }
 
 /// 100,000 services at 3 locations, after a month, stay within 300 MiB.

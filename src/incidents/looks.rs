@@ -1,0 +1,224 @@
+//! Looks that outages wait for: of the services that they depend on, or, when these are back, of the service itself.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::announcer::Announcer;
+use crate::clock::Timestamp;
+use crate::engine::aggregator::Snapshot;
+use crate::incidents::parents::{Asked, HAVE_THEY_LOOKED_MS};
+use crate::model::outage::Outage;
+use crate::model::service::{Service, ServiceAddress, ServiceKey};
+use crate::model::verdict::Verdict;
+use crate::store::{MainError, dependencies, outages, services};
+
+/// Milliseconds after which whoever has not looked is asked again.
+const ASK_AGAIN_MS: i64 = 2_000;
+/// Milliseconds after which the end of a wait was missed; while somebody is here it is noticed much sooner.
+const MISSED_MS: i64 = 5_000;
+
+/// What has become of the looks that outages wait for.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    /// Services whose wait is over before its time.
+    pub(super) cleared: HashSet<ServiceKey>,
+    /// Services whose wait was over while nobody was here, and for which nobody has looked.
+    pub(super) missed: HashSet<ServiceKey>,
+    /// Services that were asked and have not looked: they were busy with a look from before, or have not heard.
+    pub(super) to_ask: Asked,
+}
+
+/// The looks that these services wait for. Nothing is locked meanwhile.
+pub(super) async fn of(
+    announcer: &Announcer,
+    services: &[ServiceKey],
+    now: Timestamp,
+) -> Result<Looks, MainError> {
+    let main = announcer.databases.main.reader();
+    let mut held = outages::of_services(main, services).await?;
+    held.retain(|outage| outage.is_untold() && outage.held_until.is_some());
+    if held.is_empty() {
+        return Ok(Looks::default());
+    }
+    let keys: Vec<ServiceKey> = held.iter().map(|outage| outage.service).collect();
+    let graph = dependencies::around(main, &keys).await?;
+    let parents = keys.iter().flat_map(|child| graph.parents_of(*child));
+    let all: BTreeSet<ServiceKey> = parents.chain(keys.iter().copied()).collect();
+    let all = services::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
+    let addresses: Vec<ServiceAddress> = all.iter().map(Service::address).collect();
+    let snapshots = announcer.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
+    let seen =
+        all.iter().zip(snapshots).map(|(service, snapshot)| (service.key, Seen::new(service, snapshot)));
+    let seen: HashMap<ServiceKey, Seen> = seen.collect();
+    let (mut looks, mut to_ask) = (Looks::default(), BTreeMap::new());
+    for outage in held {
+        let asked: Vec<&Seen> = match outage.is_unreachable() {
+            true => seen.get(&outage.service).into_iter().collect(),
+            false => graph.parents_of(outage.service).filter_map(|parent| seen.get(&parent)).collect(),
+        };
+        let wait = Wait { outage: &outage, asked, now };
+        if wait.is_over_early() {
+            looks.cleared.insert(outage.service);
+        } else if wait.was_missed() {
+            looks.missed.insert(outage.service);
+        }
+        to_ask.extend(wait.to_ask_again().map(|address| (address.key, address)));
+    }
+    Ok(Looks { to_ask: Asked(to_ask.into_values().collect()), ..looks })
+}
+
+/// A service with what is known of it just now.
+struct Seen {
+    address: ServiceAddress,
+    /// It looks when it is asked to.
+    can_look: bool,
+    snapshot: Snapshot,
+}
+
+impl Seen {
+    fn new(service: &Service, snapshot: Snapshot) -> Self {
+        let can_look = service.check_type.is_probed() && service.is_configured() && service.pause.is_none();
+        Self { address: service.address(), can_look, snapshot }
+    }
+
+    fn has_looked_since(&self, since: Timestamp) -> bool {
+        self.snapshot.last_check_at.is_some_and(|looked| looked > since)
+    }
+
+    /// Returns true if every location has looked since then, and no other verdict is on its way. A look that began before
+    /// somebody was asked may have been answered before anything failed.
+    fn is_sure_since(&self, since: Timestamp) -> bool {
+        self.snapshot.sure_since.is_some_and(|looked| looked > since)
+    }
+}
+
+/// An outage that waits for somebody to look.
+struct Wait<'a> {
+    outage: &'a Outage,
+    asked: Vec<&'a Seen>,
+    now: Timestamp,
+}
+
+impl Wait<'_> {
+    fn asked_at(&self) -> Timestamp {
+        self.outage.asked_at.unwrap_or(self.outage.began_at)
+    }
+
+    fn ended_ms_ago(&self) -> Option<i64> {
+        self.outage.held_until.map(|until| self.now.ms_since(until)).filter(|ms| *ms >= 0)
+    }
+
+    /// Returns true if all have looked: it fails by itself. That a service which was asked itself is up, or something that it
+    /// depends on down, may be on its way to the database.
+    fn is_over_early(&self) -> bool {
+        let bears_out = |seen: &&Seen| match self.outage.is_unreachable() {
+            true => seen.snapshot.verdict != Verdict::Up,
+            false => seen.snapshot.verdict != Verdict::Down,
+        };
+        let is_sure = |seen: &&Seen| seen.is_sure_since(self.asked_at());
+        self.ended_ms_ago().is_none() && self.asked.iter().all(|seen| is_sure(seen) && bears_out(seen))
+    }
+
+    /// Returns true if nobody was here when its time was over, and so perhaps nobody to hear and to look either.
+    fn was_missed(&self) -> bool {
+        let mut able = self.asked.iter().filter(|seen| seen.can_look).peekable();
+        let is_late = self.ended_ms_ago().is_some_and(|ms| ms > MISSED_MS);
+        is_late && able.peek().is_some() && able.all(|seen| !seen.has_looked_since(self.asked_at()))
+    }
+
+    /// Those that have not looked, now and then while it waits.
+    fn to_ask_again(&self) -> impl Iterator<Item = ServiceAddress> {
+        let waited_ms = self.now.ms_since(self.asked_at());
+        let turn = |ms: i64| ms.max(0) / ASK_AGAIN_MS;
+        let is_turn =
+            turn(waited_ms) > turn(waited_ms - HAVE_THEY_LOOKED_MS) && self.ended_ms_ago().is_none();
+        let silent = self
+            .asked
+            .iter()
+            .filter(move |seen| is_turn && seen.can_look && !seen.has_looked_since(self.asked_at()));
+        silent.map(|seen| seen.address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::id::Id;
+    use crate::model::incident_policy::OutageKind;
+
+    const fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_ms(seconds * 1_000)
+    }
+
+    /// Down since 90 s; whoever it waits for was asked at 100 s and has time until 110 s.
+    fn outage(is_unreachable: bool) -> Outage {
+        let unreachable_since = is_unreachable.then_some(at(90));
+        let begun = Outage::begun(1, 5, OutageKind::Down, at(90));
+        Outage { unreachable_since, ..begun.asked(at(100), at(110)) }
+    }
+
+    /// Its newest look began at `looked`, and its verdict is sure since `sure`.
+    fn seen(verdict: Verdict, looked: i64, sure: Option<i64>) -> Seen {
+        let (last_check_at, sure_since) = (Some(at(looked)), sure.map(at));
+        let snapshot = Snapshot { verdict, last_check_at, sure_since, ..Snapshot::default() };
+        Seen { address: ServiceAddress { id: Id::random(), key: 7 }, can_look: true, snapshot }
+    }
+
+    #[rstest]
+    #[case::it_fails_still(true, seen(Verdict::Down, 101, Some(101)), true)]
+    #[case::it_is_back(true, seen(Verdict::Up, 101, Some(101)), false)]
+    #[case::it_has_to_look_again(true, seen(Verdict::Down, 101, None), false)]
+    #[case::it_has_not_looked(true, seen(Verdict::Down, 99, Some(99)), false)]
+    #[case::a_location_has_not_looked(true, seen(Verdict::Down, 101, Some(99)), false)]
+    #[case::the_other_works(false, seen(Verdict::Up, 101, Some(101)), true)]
+    #[case::the_other_is_slow(false, seen(Verdict::Degraded, 101, Some(101)), true)]
+    #[case::the_other_is_down(false, seen(Verdict::Down, 101, Some(101)), false)]
+    #[case::the_other_tries_again(false, seen(Verdict::Up, 101, None), false)]
+    #[case::nobody_knows_of_the_other(false, seen(Verdict::Unknown, 101, None), false)]
+    fn a_wait_is_over_when_a_look_is_sure(#[case] itself: bool, #[case] seen: Seen, #[case] is_over: bool) {
+        let wait = Wait { outage: &outage(itself), asked: vec![&seen], now: at(105) };
+        assert_eq!(wait.is_over_early(), is_over);
+        assert!(!wait.was_missed());
+    }
+
+    #[rstest]
+    #[case::in_time(114, 99, true, false)]
+    #[case::nobody_was_here(116, 99, true, true)]
+    #[case::it_has_looked(116, 101, true, false)]
+    #[case::it_never_looks(116, 99, false, false)]
+    fn a_wait_whose_end_nobody_saw_was_missed(
+        #[case] now: i64,
+        #[case] looked: i64,
+        #[case] can_look: bool,
+        #[case] expected: bool,
+    ) {
+        let seen = Seen { can_look, ..seen(Verdict::Up, looked, Some(looked)) };
+        let wait = Wait { outage: &outage(false), asked: vec![&seen], now: at(now) };
+        assert_eq!(wait.was_missed(), expected);
+    }
+
+    #[test]
+    fn a_wait_for_nobody_is_over_and_never_missed() {
+        let nobody = |now| Wait { outage: &outage(false), asked: vec![], now: at(now) }.was_missed();
+        assert!(!nobody(200));
+        assert!(Wait { outage: &outage(false), asked: vec![], now: at(101) }.is_over_early());
+    }
+
+    /// Looked at every 300 ms; the times in seconds at which it is asked again.
+    #[rstest]
+    #[case::it_has_looked(101, &[])]
+    #[case::it_has_not_heard(99, &[102, 104, 106, 108])]
+    fn whoever_has_not_looked_is_asked_again_every_two_seconds(
+        #[case] looked: i64,
+        #[case] expected: &[i64],
+    ) {
+        let (outage, seen) = (outage(true), seen(Verdict::Down, looked, Some(looked)));
+        let moments = (100_000..115_000).step_by(300).map(Timestamp::from_ms);
+        let asks = moments.filter(|now| {
+            let wait = Wait { outage: &outage, asked: vec![&seen], now: *now };
+            wait.to_ask_again().next().is_some()
+        });
+        assert_eq!(asks.map(|now| now.ms() / 1_000).collect::<Vec<_>>(), expected);
+    }
+}
