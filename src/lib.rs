@@ -45,6 +45,7 @@ pub mod feed;
 pub mod http;
 pub mod id;
 pub mod incidents;
+pub mod lifecycle;
 pub mod model;
 pub mod notices;
 pub mod notify;

@@ -33,6 +33,7 @@ pub use signs::Signs;
 
 use crate::announcer::Announcer;
 use crate::clock::guard::ClockGuard;
+use crate::lifecycle;
 use crate::model::access::Organisation;
 use crate::model::notice::{KEPT_MS, Notice, Source, Trouble, Words};
 use crate::notices::patience::Patience;
@@ -156,7 +157,7 @@ impl Notices {
 
     async fn begin(&self, trouble: &Trouble) -> Result<(), MainError> {
         let transaction = self.announcer.databases.main.begin().await?;
-        if notices::raise(&transaction, trouble, self.guard.now()).await? {
+        if lifecycle::notices::raise(&transaction, trouble, self.guard.now()).await? {
             tracing::info!(event = %trouble.source.event, about = trouble.source.name, "a notice begins");
         }
         transaction.commit().await
@@ -173,7 +174,7 @@ impl Notices {
             return Ok(());
         };
         let words = over(notice, &organisation);
-        if notices::settle(&transaction, &notice.trouble.source, words, self.guard.now()).await? {
+        if lifecycle::notices::settle(&transaction, &notice.trouble.source, words, self.guard.now()).await? {
             tracing::info!(%event, about = name, "a notice ends");
         }
         transaction.commit().await

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::clock::Timestamp;
 use crate::incidents::desk::Desk;
 use crate::incidents::prose;
+use crate::lifecycle;
 use crate::model::incident::{IncidentStatus, WholeIncident};
 use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;
@@ -65,7 +66,7 @@ async fn settle(desk: &Desk<'_>, key: i64) -> Result<bool, MainError> {
             outages::postpone_recovered(desk.transaction, &keys(&of_incident), look_at).await?;
         }
     }
-    incidents::save(desk.transaction, &stored, &changed, desk.now).await?;
+    lifecycle::incidents::save(desk.transaction, &stored, &changed, desk.now).await?;
     Ok(changed != stored)
 }
 

@@ -6,6 +6,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::incidents::desk::Desk;
 use crate::incidents::prose::{self, Heard};
+use crate::lifecycle;
 use crate::model::automation::{Automation, Edited};
 use crate::model::incident::{Incident, IncidentKind, IncidentStatus, WholeIncident};
 use crate::model::incident_news::{News, Told};
@@ -83,8 +84,10 @@ impl Draft {
     pub(super) async fn store(mut self, desk: &Desk<'_>) -> Result<Vec<Outage>, MainError> {
         self.write(desk);
         match &self.before {
-            Some(before) => incidents::save(desk.transaction, before, &self.after, desk.now).await?,
-            None => incidents::insert(desk.transaction, &mut self.after).await?,
+            Some(before) => {
+                lifecycle::incidents::save(desk.transaction, before, &self.after, desk.now).await?
+            }
+            None => lifecycle::incidents::insert(desk.transaction, &mut self.after).await?,
         }
         let incident = Some(self.after.incident.key);
         Ok(self.outages.into_iter().map(|outage| outage.told(incident, desk.now)).collect())

@@ -1,55 +1,19 @@
-//! How far incidents have come in the escalation policies that they follow.
+//! How far incidents have come in the escalation policies that they follow, as rows.
 //!
-//! There is a row for an incident while it is open, nobody has acknowledged it, and a policy matches. It begins and ends in
-//! the transaction of the incident. What is due is in `escalation_steps`.
+//! There is a row for an incident while it is open, nobody has acknowledged it, and a policy matches. `lifecycle` writes it in
+//! the transaction of the incident. Those whose next step is due are of every organisation: nothing that answers a client
+//! may use them.
 
-use sea_orm::{ActiveModelTrait, ActiveValue::Set, ConnectionTrait, EntityTrait};
-use watchkeeper_entities::escalation::{ActiveModel, Entity, Model};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
+    QuerySelect,
+};
+use watchkeeper_entities::escalation::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
-use crate::model::escalation::{Case, EscalationPolicy, Progress, first_match};
-use crate::model::incident::WholeIncident;
-use crate::store::notifications::outbox;
+use crate::model::escalation::{EscalationPolicy, Progress};
+use crate::model::lifecycle_effect::{EscalationAdvance, EscalationStart};
 use crate::store::{MainError, escalation_policies};
-
-/// An incident follows the first policy that matches, from now on until somebody acknowledges it or it is over. One that
-/// follows a policy stays with it.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
-pub(in crate::store) async fn follow(
-    connection: &impl ConnectionTrait,
-    before: Option<&WholeIncident>,
-    after: &WholeIncident,
-    now: Timestamp,
-) -> Result<(), MainError> {
-    let incident = &after.incident;
-    if !waits_for_somebody(after) {
-        if before.is_some() {
-            Entity::delete_by_id(incident.key).exec(connection).await?;
-        }
-        return Ok(());
-    }
-    let policies = escalation_policies::list(connection, incident.organisation).await?;
-    if policies.is_empty() || Entity::find_by_id(incident.key).one(connection).await?.is_some() {
-        return Ok(());
-    }
-    let case = Case {
-        severity: incident.severity,
-        concerned: outbox::concerned(connection, after).await?,
-        incident_policy: after.automation.and_then(|automation| automation.policy),
-    };
-    let Some(policy) = first_match(&policies, &case) else { return Ok(()) };
-    let progress = Progress::begin(policy, now);
-    let row = ActiveModel {
-        incident_id: Set(incident.key),
-        organisation_id: Set(incident.organisation),
-        policy_id: Set(policy.key),
-        ..to_row(progress)
-    };
-    Entity::insert(row).exec_without_returning(connection).await?;
-    Ok(())
-}
 
 /// The policy that an incident follows, and how far it has come; `None` when it follows none.
 ///
@@ -65,7 +29,92 @@ pub async fn find(
     Ok(policy.map(|policy| (policy, progress)))
 }
 
-pub(super) fn to_row(progress: Progress) -> ActiveModel {
+/// Returns true if an incident follows a policy.
+///
+/// # Errors
+/// When the database fails.
+pub async fn exists(connection: &impl ConnectionTrait, incident: i64) -> Result<bool, MainError> {
+    let row = Entity::find_by_id(incident).select_only().column(Column::IncidentId);
+    Ok(row.into_tuple::<i64>().one(connection).await?.is_some())
+}
+
+/// Lets an incident follow a policy.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(connection: &impl ConnectionTrait, start: EscalationStart) -> Result<(), MainError> {
+    let row = ActiveModel {
+        incident_id: Set(start.incident),
+        organisation_id: Set(start.organisation),
+        policy_id: Set(start.policy),
+        ..to_row(start.progress)
+    };
+    Entity::insert(row).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// Stores how far an incident has come.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, advance: EscalationAdvance) -> Result<(), MainError> {
+    let row = ActiveModel { incident_id: Set(advance.incident), ..to_row(advance.progress) };
+    row.update(connection).await?;
+    Ok(())
+}
+
+/// Lets an incident follow no policy.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, incident: i64) -> Result<(), MainError> {
+    Entity::delete_by_id(incident).exec(connection).await?;
+    Ok(())
+}
+
+/// An incident whose next step is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueStep {
+    /// Key of the incident.
+    pub incident: i64,
+    /// Key of its organisation.
+    pub organisation: i64,
+}
+
+/// The incidents whose next step is due, the longest due ones first; of every organisation.
+///
+/// # Errors
+/// When the database fails.
+pub async fn due(
+    connection: &impl ConnectionTrait,
+    now: Timestamp,
+    limit: u64,
+) -> Result<Vec<DueStep>, MainError> {
+    let rows = Entity::find()
+        .filter(Column::DueAt.lte(now.ms()))
+        .order_by_asc(Column::DueAt)
+        .limit(limit)
+        .all(connection)
+        .await?;
+    let due = |row: Model| DueStep { incident: row.incident_id, organisation: row.organisation_id };
+    Ok(rows.into_iter().map(due).collect())
+}
+
+/// The key of the policy of an incident whose next step is due still, and how far it has come; locked until the transaction ends.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn claim_due(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    now: Timestamp,
+) -> Result<Option<(i64, Progress)>, MainError> {
+    let wanted = Entity::find_by_id(incident).filter(Column::DueAt.lte(now.ms())).lock_exclusive();
+    let row = wanted.one(connection).await?;
+    row.map(|row| Ok((row.policy_id, from_row(&row)?))).transpose()
+}
+
+fn to_row(progress: Progress) -> ActiveModel {
     ActiveModel {
         round: Set(i32::try_from(progress.round).unwrap_or(i32::MAX)),
         next_step: Set(i32::try_from(progress.next_step).unwrap_or(i32::MAX)),
@@ -74,15 +123,11 @@ pub(super) fn to_row(progress: Progress) -> ActiveModel {
     }
 }
 
-pub(super) fn from_row(row: &Model) -> Result<Progress, MainError> {
+fn from_row(row: &Model) -> Result<Progress, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("escalation", &row.incident_id, &problem);
     Ok(Progress {
         round: u32::try_from(row.round).map_err(|_| corrupt("its round is below 0"))?,
         next_step: usize::try_from(row.next_step).map_err(|_| corrupt("its step is below 0"))?,
         due_at: row.due_at.map(Timestamp::from_ms),
     })
-}
-
-pub(super) fn waits_for_somebody(whole: &WholeIncident) -> bool {
-    !whole.incident.is_resolved() && whole.incident.acknowledgement.is_none()
 }

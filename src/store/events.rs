@@ -1,7 +1,7 @@
 //! What became of incidents and maintenances, in its order, for whoever follows it.
 //!
-//! A row is written in the transaction of every change, by the functions of `incidents` and `maintenances` through which all
-//! changes go, so that no writer can forget it. It holds no text: what is told is read when it is told. Numbers rise in the order
+//! A row is written in the transaction of every change, by `lifecycle`, through which all changes go, so that no writer can
+//! forget it. It holds no text: what is told is read when it is told. Numbers rise in the order
 //! of writing; on PostgreSQL a smaller one may become visible later than a larger one.
 
 use std::collections::HashMap;
@@ -138,9 +138,36 @@ pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Re
     Ok(removed.rows_affected)
 }
 
+/// Notes what became of these incidents and maintenances, and that they concern the `former` services no more; what is about to
+/// be deleted, links as well, must still be there.
+///
+/// # Errors
+/// When the database fails.
+pub async fn of_keys(
+    connection: &impl ConnectionTrait,
+    (kind, act): (Kind, Act),
+    keys: &[i64],
+    former: &[ServiceKey],
+) -> Result<(), MainError> {
+    for some in keys.chunks(AT_ONCE) {
+        let keys = some.iter().copied();
+        match kind {
+            Kind::Incident => {
+                let these = Condition::all().add(incident::Column::Id.is_in(keys));
+                of_incidents(connection, act, these, former).await?;
+            }
+            Kind::Maintenance => {
+                let these = Condition::all().add(maintenance::Column::Id.is_in(keys));
+                of_maintenances(connection, act, these, former).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Notes what became of the incidents that meet a condition, and that they concern the `former` services no more; what is about to
 /// be deleted, links as well, must still be there.
-pub(super) async fn of_incidents(
+async fn of_incidents(
     connection: &impl ConnectionTrait,
     act: Act,
     condition: Condition,

@@ -21,7 +21,6 @@ pub mod database;
 pub mod dependencies;
 mod error;
 pub mod escalation_policies;
-pub mod escalation_steps;
 pub mod escalations;
 pub mod events;
 pub mod feed_positions;

@@ -1,70 +1,25 @@
-//! Notices: events that are no incidents. What begins or ends one writes its messages in the same transaction.
-//!
-//! Whoever raises or settles one holds the organisation, so that the same trouble does not begin two.
+//! Notices: events that are no incidents. `lifecycle` begins and ends them, with their messages in the same transaction; writing
+//! is in `row_changes`.
+
+pub mod row_changes;
 
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
-    PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, Select,
 };
 use watchkeeper_entities::notice::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
-use crate::id::Id;
 use crate::model::notice::{Notice, Source, Trouble, Words};
 use crate::model::notification::Event;
 use crate::model::sight::Sight;
-use crate::store::notifications::outbox;
-use crate::store::{MainError, PageWindow, organisations};
+use crate::store::{MainError, PageWindow};
 
-/// Begins a notice of this trouble, or makes the one that lasts worse. Returns whether anything is told.
+/// The notice of a source that lasts.
 ///
 /// # Errors
-/// When the database fails or a row cannot be read.
-pub async fn raise(
-    connection: &impl ConnectionTrait,
-    trouble: &Trouble,
-    now: Timestamp,
-) -> Result<bool, MainError> {
-    organisations::lock(connection, trouble.source.organisation).await?;
-    let lasting = find_lasting(connection, &trouble.source).await?;
-    let notice = match lasting {
-        Some(lasting) if lasting.trouble.severity >= trouble.severity => return Ok(false),
-        Some(lasting) => {
-            let worse = Notice { trouble: trouble.clone(), ..lasting };
-            to_row(&worse).update(connection).await?;
-            worse
-        }
-        None => {
-            let new =
-                Notice { key: 0, id: Id::random(), trouble: trouble.clone(), began_at: now, ended_at: None };
-            let row = ActiveModel { id: NotSet, ..to_row(&new) };
-            Entity::insert(row).exec_without_returning(connection).await?;
-            new
-        }
-    };
-    outbox::tell_of_notice(connection, &notice, now).await?;
-    Ok(true)
-}
-
-/// Ends the notice of a source, if one lasts; what is told of it is told so. Returns whether anything is.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
-pub async fn settle(
-    connection: &impl ConnectionTrait,
-    source: &Source,
-    words: Words,
-    now: Timestamp,
-) -> Result<bool, MainError> {
-    organisations::lock(connection, source.organisation).await?;
-    let Some(lasting) = find_lasting(connection, source).await? else { return Ok(false) };
-    let over = Notice { trouble: Trouble { words, ..lasting.trouble }, ended_at: Some(now), ..lasting };
-    to_row(&over).update(connection).await?;
-    outbox::tell_of_notice(connection, &over, now).await?;
-    Ok(true)
-}
-
-async fn find_lasting(
+/// When the database fails or the row cannot be read.
+pub async fn find_lasting(
     connection: &impl ConnectionTrait,
     source: &Source,
 ) -> Result<Option<Notice>, MainError> {

@@ -1,10 +1,9 @@
 //! The outbox: messages for channels, written in the transaction of the fact, with every try to deliver them.
 //!
-//! - `outbox`: what is written when something happens
-//! - `people`: what contacts are told by their own channels
-//! - `courier`: what is due, and what came of it; whoever asks here is no client
+//! - `outbox`: messages are written, found and taken back
+//! - `courier`: what is due, and what came of it; nothing that answers a client may use it
 //! - `holds`: what waits for the end of quiet hours, or for a digest
-//! - `digests`: one message instead of many
+//! - `digests`: messages that a digest tells
 //! - `list`: what clients see of it
 //!
 //! Of the messages of one channel about one subject only the first that waits is due; the next one is when that has ended. So
@@ -16,7 +15,6 @@ pub mod holds;
 mod lines;
 pub mod list;
 pub mod outbox;
-pub mod people;
 
 use sea_orm::ActiveValue::{NotSet, Set};
 use watchkeeper_entities::notification_delivery::{ActiveModel, Model};

@@ -3,7 +3,7 @@
 //! Whoever writes one holds the organisation, so facts have the order of what they tell. `pages` says which
 //! pages show an incident or a maintenance.
 
-mod pages;
+pub mod pages;
 
 use std::collections::HashMap;
 
@@ -14,7 +14,6 @@ use watchkeeper_entities::subscriber_fact_page;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::incident::WholeIncident;
 use crate::model::maintenance::reminder::Reminder;
 use crate::model::maintenance::step::NewEntry;
 use crate::model::maintenance::{Maintenance, texts};
@@ -24,47 +23,6 @@ use crate::store::MainError;
 
 /// Facts whose pages are read in one statement.
 const CHUNK: usize = 500;
-
-/// Writes what subscribers are told of a change of an incident: its new entries that are for them, while it is published; when it
-/// is published, the newest entry (contract 4.10.3).
-///
-/// # Errors
-/// When the database fails.
-pub async fn of_incident(
-    connection: &impl ConnectionTrait,
-    before: Option<&WholeIncident>,
-    after: &WholeIncident,
-) -> Result<(), MainError> {
-    if !after.incident.is_published {
-        return Ok(());
-    }
-    let was_published = before.is_some_and(|before| before.incident.is_published);
-    let known = before.map_or(0, |before| before.updates.len());
-    let first = if was_published { known } else { known.min(after.updates.len().saturating_sub(1)) };
-    let new = after.updates.get(first..).unwrap_or_default();
-    let new: Vec<_> = new.iter().filter(|entry| entry.notify_subscribers).collect();
-    if new.is_empty() {
-        return Ok(());
-    }
-    let chosen: Vec<i64> = after.statuspages.iter().map(|page| page.key).collect();
-    let services: Vec<i64> = after.services.iter().map(|affected| affected.service).collect();
-    let pages = pages::that_show(connection, &chosen, &services).await?;
-    for entry in new {
-        let fact = SubscriberFact {
-            key: 0,
-            id: Id::random(),
-            organisation: after.incident.organisation,
-            kind: FactKind::IncidentEntry,
-            subject: FactSubject::Incident { incident: after.incident.key, entry: entry.id },
-            title: after.incident.title.clone(),
-            message: entry.message.clone(),
-            at: entry.created_at,
-            pages: pages.clone(),
-        };
-        write(connection, &fact).await?;
-    }
-    Ok(())
-}
 
 /// Writes what subscribers are told of new entries on the timeline of a maintenance, which has these ids for them.
 ///
@@ -120,7 +78,10 @@ async fn fact(
 }
 
 /// Stores a fact, unless there is one about the same.
-async fn write(connection: &impl ConnectionTrait, fact: &SubscriberFact) -> Result<(), MainError> {
+///
+/// # Errors
+/// When the database fails.
+pub async fn write(connection: &impl ConnectionTrait, fact: &SubscriberFact) -> Result<(), MainError> {
     let same = Entity::find().select_only().column(Column::Id).filter(about(fact)).limit(1);
     if same.into_tuple::<i64>().one(connection).await?.is_some() {
         return Ok(());

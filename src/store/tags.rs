@@ -205,6 +205,29 @@ pub(super) async fn by_rows(
     Ok(tags)
 }
 
+/// The keys of the tags that one of these services carries; a key may come several times.
+///
+/// # Errors
+/// When the database fails.
+pub async fn keys_of_services(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+) -> Result<Vec<i64>, MainError> {
+    let mut tags = Vec::new();
+    for some in services.chunks(CHUNK) {
+        let carried: Vec<i64> = service_tag::Entity::find()
+            .select_only()
+            .column(service_tag::Column::TagId)
+            .distinct()
+            .filter(service_tag::Column::ServiceId.is_in(some.iter().copied()))
+            .into_tuple()
+            .all(connection)
+            .await?;
+        tags.extend(carried);
+    }
+    Ok(tags)
+}
+
 /// Stores a new tag; its `row` is given by the database and returned in the result.
 ///
 /// # Errors

@@ -3,6 +3,8 @@
 use rstest::rstest;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::id::Id;
+use watchkeeper::lifecycle;
+use watchkeeper::lifecycle::escalation_steps::take_step;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::announcement::Author;
 use watchkeeper::model::contact::Contact;
@@ -14,10 +16,9 @@ use watchkeeper::model::notification::quiet::QuietHours;
 use watchkeeper::model::notification::routing::{Routed, Routing};
 use watchkeeper::model::notification::{ChannelKind, Event};
 use watchkeeper::model::recurrence::zone::Zone;
-use watchkeeper::store::escalation_steps::{DueStep, due, take_step};
-use watchkeeper::store::escalations::find;
+use watchkeeper::store::escalations::{DueStep, due, find};
 use watchkeeper::store::notifications::courier::{self, Ended};
-use watchkeeper::store::{contacts, escalation_policies, incidents};
+use watchkeeper::store::{contacts, escalation_policies};
 
 use crate::incidents::made;
 use crate::notifications::{channel_of_kind, stored_channel};
@@ -73,7 +74,7 @@ async fn a_step_is_taken_once(#[values(Backend::Sqlite, Backend::Postgres)] back
     let policy = stored_policy(&store, &owner).await;
     let transaction = store.main.begin().await.unwrap();
     let mut incident = made(&owner, &[]);
-    incidents::insert(&transaction, &mut incident).await.unwrap();
+    lifecycle::incidents::insert(&transaction, &mut incident).await.unwrap();
     transaction.commit().await.unwrap();
     let begun = incident.incident.updated_at;
     let main = store.main.reader();
@@ -109,7 +110,7 @@ async fn mails_to_contacts_do_not_wait_for_each_other(
     let transaction = store.main.begin().await.unwrap();
     let mut incident = made(&owner, &[]);
     incident.incident.severity = Severity::Minor;
-    incidents::insert(&transaction, &mut incident).await.unwrap();
+    lifecycle::incidents::insert(&transaction, &mut incident).await.unwrap();
     transaction.commit().await.unwrap();
     let begun = incident.incident.updated_at;
     let main = store.main.reader();
@@ -152,7 +153,7 @@ async fn steps_that_wait_for_the_morning_do_not_pile_up(
     let transaction = store.main.begin().await.unwrap();
     let mut incident = made(&owner, &[]);
     incident.incident.severity = Severity::Minor;
-    incidents::insert(&transaction, &mut incident).await.unwrap();
+    lifecycle::incidents::insert(&transaction, &mut incident).await.unwrap();
     transaction.commit().await.unwrap();
     let second = incident.incident.updated_at.ms() - at(0).ms();
     for round in 0..3 {
@@ -166,7 +167,7 @@ async fn steps_that_wait_for_the_morning_do_not_pile_up(
         after.incident.acknowledgement = Some(Acknowledgement { by, at: at(second + 180_000) });
     }
     let transaction = store.main.begin().await.unwrap();
-    incidents::save(&transaction, &incident, &after, at(second + 180_000)).await.unwrap();
+    lifecycle::incidents::save(&transaction, &incident, &after, at(second + 180_000)).await.unwrap();
     transaction.commit().await.unwrap();
     let morning = at(second + 9 * 24 * 3_600_000);
     let left = courier::due(store.main.reader(), morning, &[], 9).await.unwrap();

@@ -2,12 +2,13 @@
 
 use rstest::rstest;
 use watchkeeper::clock::Timestamp;
+use watchkeeper::lifecycle;
+use watchkeeper::lifecycle::service_deletion::{ServiceDeletion, settle_incidents};
 use watchkeeper::model::event::{Act, Kind};
 use watchkeeper::model::sight::Sight;
 use watchkeeper::model::translated::Translated;
-use watchkeeper::store::incidents::departure::{Departure, leave_service};
 use watchkeeper::store::maintenances::cleanup;
-use watchkeeper::store::{events, incidents, maintenances};
+use watchkeeper::store::{events, maintenances};
 
 use crate::incidents::made;
 use crate::support::Backend;
@@ -30,18 +31,18 @@ async fn every_change_of_an_incident_is_noted_with_it(
     let affected = stored_service(&store, service(owner.key, "a")).await;
     let mut first = made(&owner, &[&affected]);
     let undone = store.main.begin().await.unwrap();
-    incidents::insert(&undone, &mut first).await.unwrap();
+    lifecycle::incidents::insert(&undone, &mut first).await.unwrap();
     undone.undo().await.unwrap();
     assert_eq!(acts(&store, 0).await, [], "what is not committed is not noted");
 
     let transaction = store.main.begin().await.unwrap();
-    incidents::insert(&transaction, &mut first).await.unwrap();
-    incidents::save(&transaction, &first, &first, at(200)).await.unwrap();
+    lifecycle::incidents::insert(&transaction, &mut first).await.unwrap();
+    lifecycle::incidents::save(&transaction, &first, &first, at(200)).await.unwrap();
     let mut changed = first.clone();
     changed.incident.updated_at = at(200);
-    incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
+    lifecycle::incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
     let id = first.incident.id;
-    assert!(incidents::delete(&transaction, Sight::whole(owner.key), id).await.unwrap());
+    assert!(lifecycle::incidents::delete(&transaction, Sight::whole(owner.key), id, at(900)).await.unwrap());
     transaction.commit().await.unwrap();
     let noted = events::after(store.main.reader(), 0, 100).await.unwrap();
     let noted: Vec<_> = noted.iter().map(|event| (event.act, event.subject, &*event.services)).collect();
@@ -81,7 +82,7 @@ async fn an_event_is_kept_for_an_hour(#[values(Backend::Sqlite, Backend::Postgre
     let owner = stored_organisation(&store, "owner").await;
     let note = async || {
         let transaction = store.main.begin().await.unwrap();
-        incidents::insert(&transaction, &mut made(&owner, &[])).await.unwrap();
+        lifecycle::incidents::insert(&transaction, &mut made(&owner, &[])).await.unwrap();
         transaction.commit().await.unwrap();
         events::newest(store.main.reader()).await.unwrap()
     };
@@ -114,24 +115,24 @@ async fn what_leaves_services_is_noted_with_them(
     let kept = stored(&store, maintenance(owner.key, Scheduled), (&[a.key, b.key], 0)).await;
     let transaction = store.main.begin().await.unwrap();
     let mut first = made(&owner, &[&a, &b]);
-    incidents::insert(&transaction, &mut first).await.unwrap();
+    lifecycle::incidents::insert(&transaction, &mut first).await.unwrap();
     transaction.commit().await.unwrap();
     let before = events::newest(store.main.reader()).await.unwrap();
 
     let transaction = store.main.begin().await.unwrap();
     let mut changed = first.clone();
     changed.services.retain(|affected| affected.service == b.key);
-    incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
+    lifecycle::incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
     maintenances::links::cover(&transaction, kept.key, &[b.key]).await.unwrap();
     let message = Translated::single("en", "Gone.");
-    let departure = Departure {
+    let deletion = ServiceDeletion {
         organisation: owner.key,
         service: b.key,
         at: at(900),
         deletes_orphans: false,
         message: &message,
     };
-    leave_service(&transaction, &departure).await.unwrap();
+    settle_incidents(&transaction, &deletion).await.unwrap();
     cleanup::detach(&transaction, b.key, false, at(900)).await.unwrap();
     transaction.commit().await.unwrap();
     let noted = events::after(store.main.reader(), before, 100).await.unwrap();

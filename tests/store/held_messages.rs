@@ -3,6 +3,8 @@
 use rstest::rstest;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::id::Id;
+use watchkeeper::lifecycle;
+use watchkeeper::lifecycle::digests::gather;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::incident::{Severity, TimelineEntry, WholeIncident};
 use watchkeeper::model::notification::delivery::{Delivery, DeliveryStatus, TryOutcome};
@@ -12,9 +14,7 @@ use watchkeeper::model::notification::quiet::QuietHours;
 use watchkeeper::model::notification::routing::Routing;
 use watchkeeper::model::notification::{Channel, Event};
 use watchkeeper::model::sight::Sight;
-use watchkeeper::store::incidents;
 use watchkeeper::store::notifications::courier::{backlog, bring_forward};
-use watchkeeper::store::notifications::digests::gather;
 use watchkeeper::store::notifications::list::{Wanted, page};
 
 use crate::incidents::made;
@@ -42,7 +42,7 @@ async fn opened(store: &Store, owner: &Organisation, now: Timestamp) -> WholeInc
     let mut whole = made(owner, &[]);
     whole.incident.severity = Severity::Minor;
     whole.incident.updated_at = now;
-    incidents::insert(&transaction, &mut whole).await.unwrap();
+    lifecycle::incidents::insert(&transaction, &mut whole).await.unwrap();
     transaction.commit().await.unwrap();
     whole
 }
@@ -56,7 +56,7 @@ async fn changed(
     let mut after = before.clone();
     change(&mut after);
     let transaction = store.main.begin().await.unwrap();
-    incidents::save(&transaction, before, &after, now).await.unwrap();
+    lifecycle::incidents::save(&transaction, before, &after, now).await.unwrap();
     transaction.commit().await.unwrap();
     after
 }

@@ -4,6 +4,8 @@
 use rstest::rstest;
 use watchkeeper::id::Id;
 use watchkeeper::incidents::recovery::once;
+use watchkeeper::lifecycle;
+use watchkeeper::lifecycle::service_deletion::{IncidentCleanup, ServiceDeletion, settle_incidents};
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::announcement::Author;
 use watchkeeper::model::history::MeasuredStatus::{Down, NoData, Up};
@@ -16,7 +18,6 @@ use watchkeeper::model::service::{NamedService, Service};
 use watchkeeper::model::sight::Sight;
 use watchkeeper::model::translated::Translated;
 use watchkeeper::store::PageWindow;
-use watchkeeper::store::incidents::departure::{Cleanup, Departure, leave_service};
 use watchkeeper::store::incidents::list::{IncidentFilter, page, periods};
 use watchkeeper::store::{incidents, outages, services};
 
@@ -69,7 +70,7 @@ fn entry(status: IncidentStatus, ms: i64) -> TimelineEntry {
 
 async fn stored(store: &Store, mut whole: WholeIncident) -> WholeIncident {
     let transaction = store.main.begin().await.unwrap();
-    incidents::insert(&transaction, &mut whole).await.unwrap();
+    lifecycle::incidents::insert(&transaction, &mut whole).await.unwrap();
     transaction.commit().await.unwrap();
     whole
 }
@@ -85,7 +86,7 @@ async fn saved(store: &Store, before: &WholeIncident, after: &WholeIncident) {
     let Incident { organisation, id, .. } = before.incident;
     let locked = incidents::find_for_update(&transaction, Sight::whole(organisation), id).await.unwrap();
     assert_eq!(locked.as_ref(), Some(before));
-    incidents::save(&transaction, before, after, at(200)).await.unwrap();
+    lifecycle::incidents::save(&transaction, before, after, at(200)).await.unwrap();
     transaction.commit().await.unwrap();
 }
 
@@ -137,8 +138,16 @@ async fn every_field_and_link_survives(#[values(Backend::Sqlite, Backend::Postgr
     assert_eq!(read(&store, &first).await.as_ref(), Some(&fourth));
 
     let transaction = store.main.begin().await.unwrap();
-    assert!(!incidents::delete(&transaction, Sight::whole(owner.key + 1), first.incident.id).await.unwrap());
-    assert!(incidents::delete(&transaction, Sight::whole(owner.key), first.incident.id).await.unwrap());
+    assert!(
+        !lifecycle::incidents::delete(&transaction, Sight::whole(owner.key + 1), first.incident.id, at(900))
+            .await
+            .unwrap()
+    );
+    assert!(
+        lifecycle::incidents::delete(&transaction, Sight::whole(owner.key), first.incident.id, at(900))
+            .await
+            .unwrap()
+    );
     transaction.commit().await.unwrap();
     assert_eq!(read(&store, &first).await, None);
 }
@@ -214,13 +223,13 @@ async fn lists_and_periods_are_filtered(#[values(Backend::Sqlite, Backend::Postg
 
 /// Contract 4.3.9, incident rows of the table.
 #[rstest]
-#[case(false, Cleanup { resolved: 1, deleted: 0, detached: 3 })]
-#[case(true, Cleanup { resolved: 0, deleted: 2, detached: 2 })]
+#[case(false, IncidentCleanup { resolved: 1, deleted: 0, detached: 3 })]
+#[case(true, IncidentCleanup { resolved: 0, deleted: 2, detached: 2 })]
 #[tokio::test]
 async fn a_service_leaves_its_incidents(
     #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
     #[case] deletes_orphans: bool,
-    #[case] expected: Cleanup,
+    #[case] expected: IncidentCleanup,
 ) {
     let Some(store) = backend.open().await else { return };
     let (owner, [c, a, _]) = three_services(&store).await;
@@ -235,10 +244,15 @@ async fn a_service_leaves_its_incidents(
     let other = stored(&store, made(&owner, &[&c])).await;
 
     let message = Translated::single("en", "Gone");
-    let departure =
-        Departure { organisation: owner.key, service: a.key, at: at(50), deletes_orphans, message: &message };
+    let deletion = ServiceDeletion {
+        organisation: owner.key,
+        service: a.key,
+        at: at(50),
+        deletes_orphans,
+        message: &message,
+    };
     let transaction = store.main.begin().await.unwrap();
-    assert_eq!(leave_service(&transaction, &departure).await.unwrap(), expected);
+    assert_eq!(settle_incidents(&transaction, &deletion).await.unwrap(), expected);
     services::delete(&transaction, a.key).await.unwrap();
     transaction.commit().await.unwrap();
 
@@ -290,11 +304,11 @@ async fn an_incident_does_not_wait_for_a_deleted_service(
     ];
     let message = Translated::single("en", "Gone");
     let (organisation, service) = (owner.key, a.key);
-    let departure =
-        Departure { organisation, service, at: at(300), deletes_orphans: false, message: &message };
+    let deletion =
+        ServiceDeletion { organisation, service, at: at(300), deletes_orphans: false, message: &message };
     let transaction = store.main.begin().await.unwrap();
     outages::save(&transaction, &all).await.unwrap();
-    leave_service(&transaction, &departure).await.unwrap();
+    settle_incidents(&transaction, &deletion).await.unwrap();
     services::delete(&transaction, a.key).await.unwrap();
     transaction.commit().await.unwrap();
     let mut left = outages::of_services(store.main.reader(), &[a.key, b.key, c.key]).await.unwrap();

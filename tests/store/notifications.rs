@@ -4,6 +4,7 @@ use rstest::rstest;
 use serde_json::Map;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::id::Id;
+use watchkeeper::lifecycle;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::incident::{IncidentStatus, Severity, TimelineEntry, WholeIncident};
 use watchkeeper::model::notice::{Source, Trouble, Words};
@@ -13,11 +14,11 @@ use watchkeeper::model::notification::routing::Routing;
 use watchkeeper::model::notification::{Channel, ChannelKind, Event};
 use watchkeeper::model::sight::Sight;
 use watchkeeper::model::translated::Translated;
+use watchkeeper::store::notification_channels;
 use watchkeeper::store::notifications::courier::{
     CourierLock, Ended, backlog, due, forget, put_off, release_stranded, store_tries,
 };
 use watchkeeper::store::notifications::list::{Chosen, Wanted, page, redeliver};
-use watchkeeper::store::{incidents, notices, notification_channels};
 
 use crate::incidents::made;
 use crate::support::Backend;
@@ -62,7 +63,7 @@ pub(crate) async fn channel_of_kind(
 pub(crate) async fn told(store: &Store, owner: &Organisation, messages: i64) -> WholeIncident {
     let transaction = store.main.begin().await.unwrap();
     let mut before = made(owner, &[]);
-    incidents::insert(&transaction, &mut before).await.unwrap();
+    lifecycle::incidents::insert(&transaction, &mut before).await.unwrap();
     for number in 1..messages {
         let mut after = before.clone();
         let message = Translated::single("en", "News");
@@ -70,7 +71,7 @@ pub(crate) async fn told(store: &Store, owner: &Organisation, messages: i64) -> 
         let entry =
             TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at };
         after.updates.push(entry);
-        incidents::save(&transaction, &before, &after, created_at).await.unwrap();
+        lifecycle::incidents::save(&transaction, &before, &after, created_at).await.unwrap();
         before = after;
     }
     transaction.commit().await.unwrap();
@@ -201,7 +202,7 @@ async fn old_messages_go_but_those_of_open_incidents(
     let mut resolved = over.clone();
     let entry = TimelineEntry { id: Id::random(), ..over.updates[0].clone() };
     resolved.resolve(entry, at(400));
-    incidents::save(&transaction, &over, &resolved, at(400)).await.unwrap();
+    lifecycle::incidents::save(&transaction, &over, &resolved, at(400)).await.unwrap();
     transaction.commit().await.unwrap();
     while let Some(head) = waiting(&store, at(1_000)).await.first() {
         end(&store, head, TryOutcome::Delivered, None).await;
@@ -252,10 +253,10 @@ async fn messages_about_a_notice_stay_as_long_as_it_lasts(
     let trouble =
         Trouble { source: source.clone(), severity: Severity::Major, words: words.clone(), service: None };
     let transaction = store.main.begin().await.unwrap();
-    assert!(notices::raise(&transaction, &trouble, at(100)).await.unwrap());
-    assert!(!notices::raise(&transaction, &trouble, at(200)).await.unwrap(), "it is known");
+    assert!(lifecycle::notices::raise(&transaction, &trouble, at(100)).await.unwrap());
+    assert!(!lifecycle::notices::raise(&transaction, &trouble, at(200)).await.unwrap(), "it is known");
     let worse = Trouble { severity: Severity::Critical, ..trouble };
-    assert!(notices::raise(&transaction, &worse, at(300)).await.unwrap(), "it is worse");
+    assert!(lifecycle::notices::raise(&transaction, &worse, at(300)).await.unwrap(), "it is worse");
     transaction.commit().await.unwrap();
     for _ in 0..2 {
         let head = waiting(&store, at(1_000)).await;
@@ -263,7 +264,7 @@ async fn messages_about_a_notice_stay_as_long_as_it_lasts(
     }
     let transaction = store.main.begin().await.unwrap();
     assert_eq!(forget(&transaction, at(99_000)).await.unwrap(), 0);
-    assert!(notices::settle(&transaction, &source, words, at(400)).await.unwrap());
+    assert!(lifecycle::notices::settle(&transaction, &source, words, at(400)).await.unwrap());
     assert_eq!(forget(&transaction, at(99_000)).await.unwrap(), 2);
     transaction.commit().await.unwrap();
     let left = waiting(&store, at(1_000)).await;
@@ -284,7 +285,7 @@ async fn a_message_is_as_old_as_the_change_that_it_tells(
     let mut after = before.clone();
     after.resolve(TimelineEntry { id: Id::random(), ..before.updates[0].clone() }, at(DAYS));
     let transaction = store.main.begin().await.unwrap();
-    incidents::save(&transaction, &before, &after, at(DAYS)).await.unwrap();
+    lifecycle::incidents::save(&transaction, &before, &after, at(DAYS)).await.unwrap();
     transaction.commit().await.unwrap();
     let newest = page(store.main.reader(), Sight::whole(owner.key), &Wanted::default(), 1).await.unwrap();
     assert_eq!((newest[0].created_at, newest[0].message.at), (at(DAYS), at(DAYS).ms()));

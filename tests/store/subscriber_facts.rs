@@ -3,6 +3,7 @@
 use rstest::rstest;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::id::Id;
+use watchkeeper::lifecycle;
 use watchkeeper::model::access::Organisation;
 use watchkeeper::model::announcement::TimelineEntry;
 use watchkeeper::model::component::Component;
@@ -16,10 +17,10 @@ use watchkeeper::model::subscriber_fact::FactKind::{
 };
 use watchkeeper::model::subscriber_fact::{FactKind, KEPT_MS, SubscriberFact};
 use watchkeeper::model::translated::Translated;
+use watchkeeper::store::components;
 use watchkeeper::store::linked::LinkedPage;
 use watchkeeper::store::maintenances::{self, effect, reminders};
 use watchkeeper::store::subscriber_facts::{after, forget};
-use watchkeeper::store::{components, incidents};
 
 use crate::incidents::made;
 use crate::linked::stored_page;
@@ -53,14 +54,14 @@ async fn save(store: &Store, incident: &mut WholeIncident, change: impl FnOnce(&
     let mut changed = incident.clone();
     change(&mut changed);
     let transaction = store.main.begin().await.unwrap();
-    incidents::save(&transaction, incident, &changed, at(300)).await.unwrap();
+    lifecycle::incidents::save(&transaction, incident, &changed, at(300)).await.unwrap();
     transaction.commit().await.unwrap();
     *incident = changed;
 }
 
 async fn inserted(store: &Store, mut incident: WholeIncident) -> WholeIncident {
     let transaction = store.main.begin().await.unwrap();
-    incidents::insert(&transaction, &mut incident).await.unwrap();
+    lifecycle::incidents::insert(&transaction, &mut incident).await.unwrap();
     transaction.commit().await.unwrap();
     incident
 }

@@ -36,6 +36,11 @@ const STARTERS: [&str; 5] = [
     "src/bench/",
 ];
 
+/// The modules of `store` that write incidents, maintenances and notices, and who may call them: what follows from a change is
+/// carried out with it.
+const ROW_CHANGES: &str = "row_changes";
+const ROW_CHANGERS: [&str; 2] = ["src/store/", "src/lifecycle/"];
+
 /// What stands before the number of an issue.
 const ISSUE_WORDS: [&str; 5] = ["issue", "issues", "fixes", "closes", "resolves"];
 
@@ -127,6 +132,29 @@ fn a_sight_of_a_whole_organisation_in_the_api_is_found() {
 }
 
 #[test]
+fn only_lifecycle_writes_what_has_consequences() {
+    assert_clean(&Source::rust(), writes_without_consequences);
+}
+
+#[test]
+fn a_write_without_its_consequences_is_found() {
+    assert_tells_apart(
+        writes_without_consequences,
+        &[
+            ("src/lifecycle/incidents.rs", "use crate::store::incidents::{find, row_changes};", true),
+            ("src/store/incidents.rs", "pub mod row_changes;", true),
+            ("src/http/v1/incidents/mod.rs", "lifecycle::incidents::save(&write, &a, &b, now)", true),
+            ("src/incidents/told.rs", "incidents::of_key_for_update(t, key) // not row_changes", true),
+            ("src/incidents/told.rs", "use crate::store::incidents::row_changes;", false),
+            ("src/incidents/told.rs", "use crate::store::incidents::{find, row_changes::save};", false),
+            ("src/http/v1/incidents/mod.rs", "incidents::row_changes::insert(&*write, &mut new)", false),
+            ("src/timetable/maintenances.rs", "maintenances::row_changes::update(&t, &step.after)", false),
+            ("src/notices.rs", "notices::row_changes::update(&t, &over)", false),
+        ],
+    );
+}
+
+#[test]
 fn actors_and_tasks_are_started_by_supervise_alone() {
     assert_clean(&Source::rust(), unsupervised);
 }
@@ -207,6 +235,15 @@ fn wide_sights(source: &Source) -> Vec<String> {
     }
     let wide = lines_with(source, &["Sight", "::", "whole"]);
     wide.map(|line| source.at(line, "a request sees what its caller sees: `Caller::sight`")).collect()
+}
+
+fn writes_without_consequences(source: &Source) -> Vec<String> {
+    let may_write = ROW_CHANGERS.iter().any(|place| source.path.starts_with(place));
+    if may_write || !source.path.starts_with("src/") {
+        return Vec::new();
+    }
+    let found = lines_with(source, &[ROW_CHANGES]);
+    found.map(|line| source.at(line, "what follows from a change is carried out by `lifecycle`")).collect()
 }
 
 fn unsupervised(source: &Source) -> Vec<String> {

@@ -74,6 +74,44 @@ pub struct Delivery {
     pub digest: Option<Id>,
 }
 
+impl Delivery {
+    /// A message that is written now: it is sent at once, or when nothing holds it any more, and has a day from then on.
+    #[must_use]
+    pub fn written(message: Message, place: DeliveryPlace, now: Timestamp) -> Self {
+        let DeliveryPlace { organisation, channel, contact, hold } = place;
+        let start = hold.map_or(now, |hold| hold.until);
+        Self {
+            key: 0,
+            id: Id::random(),
+            organisation,
+            channel,
+            contact,
+            message,
+            status: DeliveryStatus::Waiting,
+            tries: 0,
+            created_at: now,
+            expires_at: start.plus_ms(GIVEN_UP_AFTER_MS),
+            due_at: Some(start),
+            ended_at: None,
+            hold,
+            digest: None,
+        }
+    }
+}
+
+/// Where a message goes, and what holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryPlace {
+    /// Database key of the organisation.
+    pub organisation: i64,
+    /// Database key of the channel.
+    pub channel: i64,
+    /// Database key of the contact that it is for; `None` = everybody who reads the channel.
+    pub contact: Option<i64>,
+    /// A time before which it is not sent.
+    pub hold: Option<Hold>,
+}
+
 /// One try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Try {

@@ -37,6 +37,15 @@ pub struct Hold {
     pub by: HeldBy,
 }
 
+/// What a channel was told within the time in which messages are counted ([`WINDOW_MS`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecentMessages {
+    /// True if that is as much as the channel is told one by one.
+    pub are_many: bool,
+    /// The time of the next digest, if messages wait for one.
+    pub digest_at: Option<Timestamp>,
+}
+
 /// What a digest tells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DigestFacts {

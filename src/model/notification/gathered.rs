@@ -1,10 +1,11 @@
 //! From messages that were not told one by one to the digest that tells them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::id::Id;
 use crate::model::incident::Severity;
-use crate::model::notification::digest::{DigestEntry, DigestFacts, ENTRIES_MAX};
+use crate::model::notification::delivery::Delivery;
+use crate::model::notification::digest::{DigestEntry, DigestFacts, ENTRIES_MAX, HeldBy};
 use crate::model::notification::message::Message;
 
 /// Most lines of the text of a digest.
@@ -17,6 +18,20 @@ pub struct Gathered<'a> {
     pub id: Id,
     /// What it tells.
     pub message: &'a Message,
+}
+
+/// The messages that a digest tells, of those whose hold is over; `None` when there are too few. Those about a subject of which a
+/// message is being sent, or may be, are left alone, so that they stay in their order. What waited for a digest is told by
+/// one if it is more than one message, what waited for the end of quiet hours if it is more than `most`.
+#[must_use]
+pub fn choose_for_digest(released: Vec<Delivery>, left_alone: &[String], most: u32) -> Option<Vec<Delivery>> {
+    let left_alone: HashSet<&str> = left_alone.iter().map(String::as_str).collect();
+    let mut chosen = released;
+    chosen.retain(|delivery| !left_alone.contains(delivery.message.subject_id()));
+    let held = |by: HeldBy| chosen.iter().filter(|one| one.hold.is_some_and(|hold| hold.by == by)).count();
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let is_enough = held(HeldBy::Digest) > 1 || held(HeldBy::QuietHours) > most;
+    is_enough.then_some(chosen)
 }
 
 /// A digest of these messages, in their order.

@@ -1,8 +1,11 @@
 //! Who is told what: each channel chooses events, the least severity, and services by their tags.
 
+use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::{Severity, WholeIncident};
+use crate::model::notification::digest::{HeldBy, Hold, RecentMessages, WINDOW_MS};
 use crate::model::notification::event::Event;
+use crate::model::notification::message::Message;
 use crate::model::notification::quiet::QuietHours;
 
 /// Most tags of a channel.
@@ -94,6 +97,20 @@ impl Routing {
 }
 
 impl Routing {
+    /// What holds a message that is written now for everybody who reads the channel; `None` when it may leave. Nothing holds a
+    /// step of an escalation.
+    #[must_use]
+    pub fn hold(&self, message: &Message, recent: RecentMessages, now: Timestamp) -> Option<Hold> {
+        let severity = message.severity().filter(|_| message.event != Event::IncidentEscalated)?;
+        let quiet = self.quiet.as_ref().and_then(|quiet| quiet.held_until(severity, now));
+        if let Some(until) = quiet {
+            return Some(Hold { until, by: HeldBy::QuietHours });
+        }
+        self.digest_above.filter(|_| recent.are_many)?;
+        let until = recent.digest_at.unwrap_or_else(|| now.plus_ms(WINDOW_MS));
+        Some(Hold { until, by: HeldBy::Digest })
+    }
+
     /// Returns true if a channel is told of a notice. Whoever was told of its begin is told of its end; one that concerns no
     /// service in particular is told to channels that are about all of them.
     #[must_use]

@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::lifecycle::digests;
 use crate::model::notification::Channel;
 use crate::model::notification::delivery::{Delivery, TryOutcome};
 use crate::model::notification::line::Line;
@@ -18,7 +19,6 @@ use crate::notify::carrier::Carried;
 use crate::notify::courier::parts::{Courier, Done};
 use crate::notify::lane::{Consequence, Lane, Sign};
 use crate::store::notifications::courier::{Ended, bring_forward, due, put_off, store_tries};
-use crate::store::notifications::digests;
 use crate::store::{MainError, contacts, notification_channels, organisations};
 
 /// Most messages under way at once, over all channels.

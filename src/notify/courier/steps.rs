@@ -2,9 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::lifecycle::escalation_steps::take_step;
 use crate::notify::courier::parts::Courier;
 use crate::store::MainError;
-use crate::store::escalation_steps::{DueStep, due, take_step};
+use crate::store::escalations::{DueStep, due};
 
 /// Most steps that are taken at one look.
 const STEPS: u64 = 200;

@@ -1,9 +1,4 @@
-//! What waits for the end of quiet hours, or for a digest.
-//!
-//! A message that waits holds back those behind it about the same subject. One that may not wait, because it is bad enough or
-//! a step of an escalation, takes those in front of it along.
-
-use std::collections::HashSet;
+//! Messages that wait for the end of quiet hours, or for a digest: what decides about them is read here, and they are released.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, UpdateMany};
@@ -11,36 +6,26 @@ use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::notification::digest::{HeldBy, Hold, WINDOW_MS};
+use crate::model::notification::Event;
+use crate::model::notification::digest::{HeldBy, RecentMessages, WINDOW_MS};
 use crate::model::notification::line::Line;
-use crate::model::notification::message::Message;
-use crate::model::notification::{Channel, Event};
 use crate::store::MainError;
 use crate::store::notifications::lines::in_line;
 
-/// What holds a message for a channel that is told now; `None` when it may leave.
+/// What a channel was told lately, if it is told at most `most` messages one by one.
 ///
 /// # Errors
 /// When the database fails.
-pub(super) async fn hold(
+pub async fn recent(
     connection: &impl ConnectionTrait,
-    channel: &Channel,
-    message: &Message,
+    channel: i64,
+    most: u32,
     now: Timestamp,
-) -> Result<Option<Hold>, MainError> {
-    let Some(severity) = message.severity().filter(|_| message.event != Event::IncidentEscalated) else {
-        return Ok(None);
-    };
-    let quiet = channel.routing.quiet.as_ref().and_then(|quiet| quiet.held_until(severity, now));
-    if let Some(until) = quiet {
-        return Ok(Some(Hold { until, by: HeldBy::QuietHours }));
+) -> Result<RecentMessages, MainError> {
+    if !are_more_recent(connection, channel, now.plus_ms(-WINDOW_MS), most).await? {
+        return Ok(RecentMessages::default());
     }
-    let Some(most) = channel.routing.digest_above else { return Ok(None) };
-    if !are_more_recent(connection, channel.key, now.plus_ms(-WINDOW_MS), most).await? {
-        return Ok(None);
-    }
-    let until = digest_due(connection, channel.key, now).await?;
-    Ok(Some(Hold { until: until.unwrap_or_else(|| now.plus_ms(WINDOW_MS)), by: HeldBy::Digest }))
+    Ok(RecentMessages { are_many: true, digest_at: digest_due(connection, channel, now).await? })
 }
 
 /// Returns true if a channel was told at least `most` messages since then.
@@ -130,43 +115,10 @@ async fn free(
     Ok(())
 }
 
-/// The channels and contacts that wait for the end of quiet hours to be told a step of an incident.
-///
-/// # Errors
-/// When the database fails.
-pub(super) async fn held_steps(
-    connection: &impl ConnectionTrait,
-    incident: Id,
-) -> Result<HashSet<(i64, Option<i64>)>, MainError> {
-    let held: Vec<(i64, Option<i64>)> = Entity::find()
-        .select_only()
-        .columns([Column::ChannelId, Column::ContactId])
-        .filter(of_steps(incident))
-        .into_tuple()
-        .all(connection)
-        .await?;
-    Ok(held.into_iter().collect())
-}
-
-/// Takes back the steps that wait for the end of quiet hours: somebody has acknowledged the incident, or it is over.
-///
-/// # Errors
-/// When the database fails.
-pub(super) async fn drop_steps(
-    connection: &impl ConnectionTrait,
-    incident: Id,
-    now: Timestamp,
-) -> Result<(), MainError> {
-    let held = Entity::delete_many().filter(of_steps(incident)).filter(Column::HeldUntil.gt(now.ms()));
-    held.exec(connection).await?;
-    Ok(())
-}
-
-/// Steps of an incident that are held and were never tried.
-fn of_steps(incident: Id) -> Condition {
+/// Messages about a subject that are held and were never tried.
+pub(super) fn untried(subject: Id) -> Condition {
     Condition::all()
-        .add(Column::Subject.eq(incident.as_str()))
-        .add(Column::Event.eq(Event::IncidentEscalated.as_str()))
+        .add(Column::Subject.eq(subject.as_str()))
         .add(Column::HeldUntil.is_not_null())
         .add(Column::EndedAt.is_null())
         .add(Column::Tries.eq(0))

@@ -22,7 +22,10 @@ struct Part {
 }
 
 /// The keys of the pages, ascending, for which these pages were chosen and these services are named.
-pub(super) async fn that_show(
+///
+/// # Errors
+/// When the database fails.
+pub async fn that_show(
     connection: &impl ConnectionTrait,
     chosen: &[i64],
     services: &[ServiceKey],
@@ -40,7 +43,10 @@ pub(super) async fn that_show(
 }
 
 /// The keys of the pages, ascending, that show a maintenance.
-pub(super) async fn that_show_maintenance(
+///
+/// # Errors
+/// When the database fails.
+pub async fn that_show_maintenance(
     connection: &impl ConnectionTrait,
     maintenance: i64,
 ) -> Result<Vec<i64>, MainError> {

@@ -15,6 +15,7 @@ use crate::http::v1::in_path;
 use crate::http::v1::incidents::sharing::Hidden;
 use crate::http::v1::incidents::view::IncidentView;
 use crate::http::v1::state::AppState;
+use crate::lifecycle;
 use crate::model::incident::{Acknowledgement, NOTE_LENGTH};
 use crate::store::incidents;
 use crate::texts::Text;
@@ -36,7 +37,7 @@ pub(in crate::http) async fn acknowledge_incident(call: Call<AppState>) -> Resul
     let mut changed = stored.clone();
     let now = state.now();
     changed.acknowledge(Acknowledgement { at: now, by }, message);
-    incidents::save(&*write, &stored, &changed, now).await?;
+    lifecycle::incidents::save(&write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
     let languages = Languages::negotiate(&headers, &caller.organisation);
     write.commit(Reply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages)).await

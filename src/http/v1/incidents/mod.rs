@@ -30,6 +30,7 @@ use crate::http::v1::incidents::sharing::{Hidden, Seen, retitle};
 use crate::http::v1::incidents::view::{IncidentRowView, IncidentView};
 use crate::http::v1::state::AppState;
 use crate::id::Id;
+use crate::lifecycle;
 use crate::model::incident::{Affected, Incident};
 use crate::model::service::ServiceKey;
 use crate::store::{Connection, incidents};
@@ -66,7 +67,7 @@ pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, A
     let links = Links::find(&write, caller.sight(), &body).await?;
     let draft = Draft { caller: &caller, links: &links, now: state.created_at() };
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;
-    incidents::insert(&*write, &mut made).await?;
+    lifecycle::incidents::insert(&write, &mut made).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let address = address(&state, made.incident.id);
     let made = Hidden::default().seen(made);
@@ -98,7 +99,7 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
         return write.commit(reply).await;
     }
     changed.incident.updated_at = now;
-    incidents::save(&*write, &stored, &changed, now).await?;
+    lifecycle::incidents::save(&write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
     let reply = Reply::data(to_json(&IncidentView::of(&changed, &languages)));
     write.commit(reply.in_language(&languages)).await
@@ -112,7 +113,7 @@ pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, A
         let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
         Hidden::of(&*write, &caller, &stored).await?.refuse_shared()?;
     }
-    if !incidents::delete(&*write, caller.sight(), id).await? {
+    if !lifecycle::incidents::delete(&write, caller.sight(), id, state.now()).await? {
         return Err(ApiError::NotFound);
     }
     write.commit(Reply::deleted(id)).await

@@ -18,6 +18,7 @@ use crate::http::v1::incidents::sharing::Hidden;
 use crate::http::v1::incidents::view::IncidentView;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
+use crate::lifecycle;
 use crate::model::access::{Organisation, Permission};
 use crate::model::incident::{Incident, IncidentStatus, TimelineEntry};
 use crate::store::incidents;
@@ -43,7 +44,7 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
         hidden.refuse_shared()?;
     }
     changed.incident.updated_at = now;
-    incidents::save(&*write, &stored, &changed, now).await?;
+    lifecycle::incidents::save(&write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let reply = Reply::created(to_json(&IncidentView::of(&changed, &languages)), &address(&state, id));
@@ -68,7 +69,7 @@ pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Co
     changed.resolve(entry, resolved_at);
     changed.note_stated_status();
     changed.incident.updated_at = now;
-    incidents::save(&*write, &stored, &changed, now).await?;
+    lifecycle::incidents::save(&write, &stored, &changed, now).await?;
     let changed = hidden.seen(changed);
     let languages = Languages::negotiate(&headers, &caller.organisation);
     write.commit(Reply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages)).await

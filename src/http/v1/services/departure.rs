@@ -6,9 +6,9 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::query::Query;
 use crate::http::v1::services::DELETE_ORPHANED_INCIDENTS;
 use crate::http::v1::state::AppState;
+use crate::lifecycle::service_deletion::{IncidentCleanup, ServiceDeletion, settle_incidents};
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
-use crate::store::incidents::departure::{Cleanup, Departure, leave_service};
 
 /// The last entry of an incident that ends with its service; server texts are English.
 const INCIDENT_ENDS: &str = "The affected service was removed from monitoring.";
@@ -19,14 +19,14 @@ pub(super) async fn leave_incidents(
     write: &Write,
     (caller, query): (&Caller, &Query),
     service: ServiceKey,
-) -> Result<Cleanup, ApiError> {
+) -> Result<IncidentCleanup, ApiError> {
     let message = Translated::single(&caller.organisation.default_locale, INCIDENT_ENDS);
-    let departure = Departure {
+    let deletion = ServiceDeletion {
         organisation: caller.organisation.key,
         service,
         at: state.now(),
         deletes_orphans: query.is_true(DELETE_ORPHANED_INCIDENTS),
         message: &message,
     };
-    Ok(leave_service(&**write, &departure).await?)
+    Ok(settle_incidents(write, &deletion).await?)
 }

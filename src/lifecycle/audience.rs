@@ -1,0 +1,150 @@
+//! Reads who may have to be told of a change, and what they know: as much as the change can concern, and nothing for a change
+//! that is told to nobody.
+
+use std::collections::BTreeSet;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::contact::Contact;
+use crate::model::incident::{Incident, WholeIncident};
+use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience, WrittenMessage};
+use crate::model::incident_effects::{IncidentChange, waits_for_acknowledgement};
+use crate::model::notification::Channel;
+use crate::model::notification::digest::RecentMessages;
+use crate::model::notification::routing::Concerned;
+use crate::model::service::ServiceKey;
+use crate::store::notifications::{holds, outbox};
+use crate::store::subscriber_facts::pages;
+use crate::store::{
+    MainError, Transaction, contacts, escalation_policies, escalations, notification_channels, organisations,
+    tags,
+};
+
+/// Who may have to be told of a change of an incident; `None` when the organisation is gone.
+pub(super) async fn of_incident_change(
+    transaction: &Transaction,
+    change: &IncidentChange<'_>,
+) -> Result<Option<IncidentAudience>, MainError> {
+    let Some(mut audience) = nobody(transaction, &change.after.incident).await? else { return Ok(None) };
+    let incident = &change.after.incident;
+    if change.event().is_some() {
+        audience.channels = channels(transaction, (incident.organisation, incident.id), change.at).await?;
+        audience.contacts = told_contacts(transaction, incident.organisation, &audience.channels).await?;
+    }
+    if waits_for_acknowledgement(change.after) {
+        audience.policies = escalation_policies::list(transaction, incident.organisation).await?;
+    }
+    if !audience.policies.is_empty() {
+        audience.is_escalating = escalations::exists(transaction, incident.key).await?;
+    }
+    if !audience.channels.is_empty() || !audience.policies.is_empty() {
+        audience.concerned = concerned(transaction, change.after).await?;
+    }
+    if !change.entries_for_subscribers().is_empty() {
+        let chosen: Vec<i64> = change.after.statuspages.iter().map(|page| page.key).collect();
+        audience.pages = pages::that_show(transaction, &chosen, &services_of(change.after)).await?;
+    }
+    Ok(Some(audience))
+}
+
+/// Who may have to be told a step of the escalation of an incident; `None` when the organisation is gone.
+pub(super) async fn of_step(
+    transaction: &Transaction,
+    incident: &Incident,
+    now: Timestamp,
+) -> Result<Option<IncidentAudience>, MainError> {
+    let Some(audience) = nobody(transaction, incident).await? else { return Ok(None) };
+    let channels = channels(transaction, (incident.organisation, incident.id), now).await?;
+    Ok(Some(IncidentAudience { channels, ..audience }))
+}
+
+async fn nobody(
+    transaction: &Transaction,
+    incident: &Incident,
+) -> Result<Option<IncidentAudience>, MainError> {
+    let organisation = organisations::get(transaction, incident.organisation).await?;
+    Ok(organisation.map(|organisation| IncidentAudience {
+        organisation,
+        channels: Vec::new(),
+        contacts: Vec::new(),
+        policies: Vec::new(),
+        is_escalating: false,
+        concerned: Concerned::default(),
+        pages: Vec::new(),
+    }))
+}
+
+/// The channels of an organisation that are switched on, and those for which messages about a subject were written, by their keys.
+pub(super) async fn channels(
+    transaction: &Transaction,
+    (organisation, subject): (i64, Id),
+    now: Timestamp,
+) -> Result<Vec<ChannelAudience>, MainError> {
+    let mut channels = notification_channels::enabled(transaction, organisation).await?;
+    let mut written = outbox::newest_about(transaction, organisation, subject).await?;
+    let enabled: BTreeSet<i64> = channels.iter().map(|channel| channel.key).collect();
+    let others: Vec<i64> = written.keys().filter(|key| !enabled.contains(key)).copied().collect();
+    if !others.is_empty() {
+        channels.extend(notification_channels::with_keys(transaction, &others).await?);
+        channels.sort_by_key(|channel| channel.key);
+    }
+    let mut found = Vec::with_capacity(channels.len());
+    for channel in channels {
+        let written = written.remove(&channel.key).unwrap_or_default();
+        let recent = recent_messages(transaction, &channel, now).await?;
+        found.push(ChannelAudience { channel, written, recent });
+    }
+    Ok(found)
+}
+
+async fn recent_messages(
+    transaction: &Transaction,
+    channel: &Channel,
+    now: Timestamp,
+) -> Result<RecentMessages, MainError> {
+    match channel.routing.digest_above.filter(|_| channel.is_enabled) {
+        Some(most) => holds::recent(transaction, channel.key, most, now).await,
+        None => Ok(RecentMessages::default()),
+    }
+}
+
+/// The contacts that steps told of the incident: those that messages name, and all those of the organisation when one was for
+/// several of them.
+async fn told_contacts(
+    transaction: &Transaction,
+    organisation: i64,
+    channels: &[ChannelAudience],
+) -> Result<Vec<Contact>, MainError> {
+    let steps = |told: &ChannelAudience| -> Vec<WrittenMessage> {
+        told.written.iter().filter(|written| written.is_step_or_end()).copied().collect()
+    };
+    let is_for_several = |told: &ChannelAudience| {
+        !told.channel.has_mailboxes() && steps(told).iter().any(|step| step.contact.is_none())
+    };
+    let mut contacts = if channels.iter().any(is_for_several) {
+        contacts::all(transaction, organisation).await?
+    } else {
+        let named = channels.iter().flat_map(steps).filter_map(|step| step.contact);
+        let named: BTreeSet<i64> = named.collect();
+        contacts::with_keys(transaction, &named.into_iter().collect::<Vec<i64>>()).await?
+    };
+    contacts.sort_by_key(|contact| contact.key);
+    Ok(contacts)
+}
+
+/// The services of an incident and their tags.
+async fn concerned(transaction: &Transaction, whole: &WholeIncident) -> Result<Concerned, MainError> {
+    concerned_services(transaction, services_of(whole)).await
+}
+
+/// These services and their tags.
+pub(super) async fn concerned_services(
+    transaction: &Transaction,
+    services: Vec<ServiceKey>,
+) -> Result<Concerned, MainError> {
+    Ok(Concerned { tags: tags::keys_of_services(transaction, &services).await?, services })
+}
+
+fn services_of(whole: &WholeIncident) -> Vec<ServiceKey> {
+    whole.services.iter().map(|affected| affected.service).collect()
+}

@@ -1,0 +1,57 @@
+//! One message instead of many: what waits for a digest of a channel becomes one, in one transaction.
+//!
+//! A digest is in front of everything that is written for its channel after it, so that what follows about an incident comes
+//! after what the digest told of it.
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::lifecycle::effects;
+use crate::model::lifecycle_effect::{LifecycleEffect, OutgoingMessage};
+use crate::model::notification::delivery::{Delivery, DeliveryPlace};
+use crate::model::notification::gathered::{Gathered, choose_for_digest, digest};
+use crate::model::notification::message::{Message, Subject};
+use crate::model::notification::{Channel, Event};
+use crate::store::notifications::digests::{end_gathered, released_by, subjects_not_held};
+use crate::store::{MainError, Transaction, organisations};
+
+/// Most messages of a digest; the others become the next one.
+const MOST: u64 = 2_000;
+
+/// Makes a digest of what waits for one in a channel and is due, if there are enough messages; those about `busy` subjects are
+/// being sent. Returns true if it made one.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn gather(
+    transaction: &Transaction,
+    channel: &Channel,
+    busy: &[String],
+    now: Timestamp,
+) -> Result<bool, MainError> {
+    organisations::lock(transaction, channel.organisation).await?;
+    let Some(organisation) = organisations::get(transaction, channel.organisation).await? else {
+        return Ok(false);
+    };
+    let Some(most) = channel.routing.digest_above else { return Ok(false) };
+    let mut left_alone = subjects_not_held(transaction, channel.key).await?;
+    left_alone.extend_from_slice(busy);
+    let released = released_by(transaction, channel.key, now, MOST).await?;
+    let Some(chosen) = choose_for_digest(released, &left_alone, most) else { return Ok(false) };
+    let id = Id::random();
+    let gathered: Vec<Gathered<'_>> =
+        chosen.iter().map(|chosen| Gathered { id: chosen.id, message: &chosen.message }).collect();
+    let message = Message {
+        event: Event::Digest,
+        at: now.ms(),
+        organisation: organisation.name,
+        subject: Subject::Digest(digest(id, &gathered)),
+    };
+    let place =
+        DeliveryPlace { organisation: channel.organisation, channel: channel.key, contact: None, hold: None };
+    let delivery = Delivery { id, ..Delivery::written(message, place, now) };
+    let outgoing = OutgoingMessage { delivery, line: channel.line(None) };
+    effects::carry_out(transaction, vec![LifecycleEffect::Enqueue(Box::new(outgoing))], now).await?;
+    let keys: Vec<i64> = chosen.iter().map(|chosen| chosen.key).collect();
+    end_gathered(transaction, &keys, id, now).await?;
+    Ok(true)
+}

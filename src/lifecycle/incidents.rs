@@ -1,0 +1,90 @@
+//! New, changed and deleted incidents, with everything that follows from the change.
+//!
+//! The caller holds the lock of the organisation, so messages have the order of the facts.
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::lifecycle::{audience, effects};
+use crate::model::incident::WholeIncident;
+use crate::model::incident_effects::{IncidentChange, deletion_effects, incident_effects};
+use crate::model::sight::Sight;
+use crate::store::incidents::{find, row_changes};
+use crate::store::{MainError, Transaction};
+
+/// Stores a new incident; its `key` is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(transaction: &Transaction, whole: &mut WholeIncident) -> Result<(), MainError> {
+    row_changes::insert(transaction, whole).await?;
+    let at = whole.incident.updated_at;
+    follow_change(transaction, IncidentChange { before: None, after: whole, leaving: None, at }).await
+}
+
+/// Stores what has changed at `at` from `before` to `after`; does nothing when they are equal.
+///
+/// # Errors
+/// When the database fails.
+pub async fn save(
+    transaction: &Transaction,
+    before: &WholeIncident,
+    after: &WholeIncident,
+    at: Timestamp,
+) -> Result<(), MainError> {
+    save_change(
+        transaction,
+        (before, after),
+        IncidentChange { before: Some(before), after, leaving: None, at },
+    )
+    .await
+}
+
+/// Like [`save`], with everything that is known of the change.
+pub(super) async fn save_change(
+    transaction: &Transaction,
+    (before, after): (&WholeIncident, &WholeIncident),
+    change: IncidentChange<'_>,
+) -> Result<(), MainError> {
+    if before == after {
+        return Ok(());
+    }
+    row_changes::save(transaction, before, after).await?;
+    follow_change(transaction, change).await
+}
+
+async fn follow_change(transaction: &Transaction, change: IncidentChange<'_>) -> Result<(), MainError> {
+    let Some(audience) = audience::of_incident_change(transaction, &change).await? else { return Ok(()) };
+    effects::carry_out(transaction, incident_effects(&change, &audience), change.at).await
+}
+
+/// Deletes the incident of the sight with this id, with everything that hangs on it. `false` when there is none.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(
+    transaction: &Transaction,
+    sight: Sight,
+    id: Id,
+    at: Timestamp,
+) -> Result<bool, MainError> {
+    let Some(incident) = find(transaction, sight, id).await? else { return Ok(false) };
+    delete_all(transaction, incident.organisation, &[(incident.key, id)], at).await?;
+    Ok(true)
+}
+
+/// Deletes these incidents of an organisation, given by key and id.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete_all(
+    transaction: &Transaction,
+    organisation: i64,
+    incidents: &[(i64, Id)],
+    at: Timestamp,
+) -> Result<(), MainError> {
+    for incident in incidents {
+        effects::carry_out(transaction, deletion_effects(organisation, *incident), at).await?;
+    }
+    let keys: Vec<i64> = incidents.iter().map(|(key, _)| *key).collect();
+    row_changes::delete(transaction, &keys).await
+}

@@ -1,0 +1,68 @@
+//! Notices begin, become worse and end, each with its messages.
+//!
+//! The organisation is locked first, so that the same trouble does not begin two notices.
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::lifecycle::{audience, effects};
+use crate::model::notice::{Notice, Source, Trouble, Words};
+use crate::model::notice_effects::{NoticeAudience, notice_effects};
+use crate::store::notices::{find_lasting, row_changes};
+use crate::store::{MainError, Transaction, organisations};
+
+/// Begins a notice of this trouble, or makes the one that lasts worse. Returns whether there is any news.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn raise(transaction: &Transaction, trouble: &Trouble, now: Timestamp) -> Result<bool, MainError> {
+    organisations::lock(transaction, trouble.source.organisation).await?;
+    let lasting = find_lasting(transaction, &trouble.source).await?;
+    let notice = match lasting {
+        Some(lasting) if lasting.trouble.severity >= trouble.severity => return Ok(false),
+        Some(lasting) => {
+            let worse = Notice { trouble: trouble.clone(), ..lasting };
+            row_changes::update(transaction, &worse).await?;
+            worse
+        }
+        None => {
+            let new =
+                Notice { key: 0, id: Id::random(), trouble: trouble.clone(), began_at: now, ended_at: None };
+            row_changes::insert(transaction, &new).await?;
+            new
+        }
+    };
+    tell(transaction, &notice, now).await?;
+    Ok(true)
+}
+
+/// Ends the notice of a source, if one lasts; its end is told in these words. Returns whether there was one.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn settle(
+    transaction: &Transaction,
+    source: &Source,
+    words: Words,
+    now: Timestamp,
+) -> Result<bool, MainError> {
+    organisations::lock(transaction, source.organisation).await?;
+    let Some(lasting) = find_lasting(transaction, source).await? else { return Ok(false) };
+    let over = Notice { trouble: Trouble { words, ..lasting.trouble }, ended_at: Some(now), ..lasting };
+    row_changes::update(transaction, &over).await?;
+    tell(transaction, &over, now).await?;
+    Ok(true)
+}
+
+async fn tell(transaction: &Transaction, notice: &Notice, now: Timestamp) -> Result<(), MainError> {
+    let owner = notice.trouble.source.organisation;
+    let Some(organisation) = organisations::get(transaction, owner).await? else { return Ok(()) };
+    let mut channels = audience::channels(transaction, (owner, notice.id), now).await?;
+    channels.retain(|told| told.channel.is_enabled);
+    if channels.is_empty() {
+        return Ok(());
+    }
+    let services = notice.trouble.service.into_iter().collect();
+    let concerned = audience::concerned_services(transaction, services).await?;
+    let audience = NoticeAudience { organisation: organisation.name, channels, concerned };
+    effects::carry_out(transaction, notice_effects(notice, &audience, now), now).await
+}

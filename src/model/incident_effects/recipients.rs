@@ -1,0 +1,97 @@
+//! Messages that are planned for channels and contacts, each once.
+//!
+//! Who is on duty is told at any hour; a contact that a step names itself is left alone in its quiet hours.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::clock::Timestamp;
+use crate::model::contact::Contact;
+use crate::model::incident::Severity;
+use crate::model::lifecycle_effect::OutgoingMessage;
+use crate::model::notification::Channel;
+use crate::model::notification::delivery::{Delivery, DeliveryPlace};
+use crate::model::notification::digest::{HeldBy, Hold};
+use crate::model::notification::message::Message;
+
+/// A contact that a step of an escalation reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReachedContact {
+    /// The contact.
+    pub contact: Contact,
+    /// True if a schedule puts it on duty; false if the step names it itself.
+    pub is_on_duty: bool,
+}
+
+/// A message that is to be written for a channel.
+#[derive(Clone, Copy)]
+pub(super) struct PlannedMessage<'a> {
+    pub(super) channel: &'a Channel,
+    /// The contact that it is for; `None` = everybody who reads the channel.
+    pub(super) contact: Option<&'a Contact>,
+    /// What holds it.
+    pub(super) hold: Option<Hold>,
+}
+
+impl<'a> PlannedMessage<'a> {
+    /// The message for everybody who reads a channel; nothing holds a step of an escalation there.
+    pub(super) const fn for_channel(channel: &'a Channel) -> Self {
+        Self { channel, contact: None, hold: None }
+    }
+
+    /// The message as it is written into the outbox now.
+    pub(super) fn outgoing(&self, message: Message, now: Timestamp) -> OutgoingMessage {
+        let contact = self.contact.map(|contact| contact.key);
+        let place = DeliveryPlace {
+            organisation: self.channel.organisation,
+            channel: self.channel.key,
+            contact,
+            hold: self.hold,
+        };
+        OutgoingMessage { delivery: Delivery::written(message, place, now), line: self.channel.line(contact) }
+    }
+}
+
+impl ReachedContact {
+    /// What is told to a contact through those of its channels that are switched on.
+    pub(super) fn planned<'a>(
+        &'a self,
+        enabled: impl Iterator<Item = &'a Channel>,
+        (severity, now): (Severity, Timestamp),
+    ) -> impl Iterator<Item = PlannedMessage<'a>> {
+        let hold = if self.is_on_duty { None } else { contact_hold(&self.contact, severity, now) };
+        let own = |channel: &&Channel| self.contact.channels.iter().any(|own| own.key == channel.key);
+        enabled.filter(own).map(move |channel| PlannedMessage { channel, contact: Some(&self.contact), hold })
+    }
+}
+
+/// What holds a message for a contact that is told now.
+pub(super) fn contact_hold(contact: &Contact, severity: Severity, now: Timestamp) -> Option<Hold> {
+    let until = contact.quiet.as_ref()?.held_until(severity, now)?;
+    Some(Hold { until, by: HeldBy::QuietHours })
+}
+
+/// Keeps each message once: one that leaves now is preferred to one that is held, and where a channel has no mailboxes of its
+/// own for contacts, one message is for all. It is for everybody who reads the channel then, so that it stays when one of
+/// the contacts is deleted.
+pub(super) fn keep_each_once<'a>(
+    planned: impl Iterator<Item = PlannedMessage<'a>>,
+) -> Vec<PlannedMessage<'a>> {
+    let mut planned: Vec<PlannedMessage<'a>> = planned.collect();
+    planned.sort_by_key(|planned| planned.hold.is_some());
+    let key = |planned: &PlannedMessage<'_>| planned.contact.map(|contact| contact.key);
+    let mut meant: HashMap<i64, HashSet<Option<i64>>> = HashMap::new();
+    for planned in planned.iter().filter(|planned| !planned.channel.has_mailboxes()) {
+        meant.entry(planned.channel.key).or_default().insert(key(planned));
+    }
+    for planned in &mut planned {
+        if meant.get(&planned.channel.key).is_some_and(|meant| meant.len() > 1) {
+            planned.contact = None;
+        }
+    }
+    let mut seen = HashSet::new();
+    planned.retain(|planned| {
+        let contact = planned.contact.filter(|_| planned.channel.has_mailboxes());
+        seen.insert((planned.channel.key, contact.map(|contact| contact.key)))
+    });
+    planned
+}

@@ -1,0 +1,62 @@
+//! A step of an escalation: whom it tells, and what comes next.
+
+use crate::clock::Timestamp;
+use crate::model::escalation::{EscalationPolicy, Progress};
+use crate::model::incident::WholeIncident;
+use crate::model::incident_effects::audience::IncidentAudience;
+use crate::model::incident_effects::recipients::{PlannedMessage, ReachedContact, keep_each_once};
+use crate::model::lifecycle_effect::{EscalationAdvance, LifecycleEffect, enqueue};
+use crate::model::notification::message::Message;
+use crate::model::notification::{Channel, Event};
+
+/// A step that is due.
+#[derive(Clone, Copy, Debug)]
+pub struct StepOccasion<'a> {
+    /// The incident.
+    pub incident: &'a WholeIncident,
+    /// The policy that it follows.
+    pub policy: &'a EscalationPolicy,
+    /// How far it has come.
+    pub progress: Progress,
+    /// The contacts that the step reaches.
+    pub people: &'a [ReachedContact],
+    /// Now.
+    pub at: Timestamp,
+}
+
+/// The messages of a step, and the time of the next one. Only messages that leave now count as reaching somebody.
+#[must_use]
+pub fn step_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
+    let mut effects = message_effects(step, audience);
+    let has_reached = effects.iter().any(LifecycleEffect::leaves_now);
+    let progress = step.progress.after_step(step.policy, step.at, has_reached);
+    let incident = step.incident.incident.key;
+    effects.push(LifecycleEffect::AdvanceEscalation(EscalationAdvance { incident, progress }));
+    effects
+}
+
+fn message_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
+    let Some(named) = step.progress.step(step.policy) else { return Vec::new() };
+    let incident = &step.incident.incident;
+    let enabled = || audience.enabled().map(|told| &told.channel);
+    let is_named = |channel: &&Channel| named.channels.iter().any(|named| named.key == channel.key);
+    let for_channels = enabled().filter(is_named).map(PlannedMessage::for_channel);
+    let for_people =
+        step.people.iter().flat_map(|reached| reached.planned(enabled(), (incident.severity, step.at)));
+    let mut planned = keep_each_once(for_channels.chain(for_people));
+    // A contact in quiet hours is told once when they end, however often the steps come again.
+    planned.retain(|planned| planned.hold.is_none() || !has_held_step(planned, audience));
+    let mut effects = Vec::new();
+    for planned in &planned {
+        let sender = audience.sender(planned.contact);
+        let message = Message::of_incident(Event::IncidentEscalated, step.incident, sender, step.at.ms());
+        effects.extend(enqueue(planned.outgoing(message, step.at), incident.id));
+    }
+    effects
+}
+
+fn has_held_step(planned: &PlannedMessage<'_>, audience: &IncidentAudience) -> bool {
+    let contact = planned.contact.map(|contact| contact.key);
+    let told = audience.channels.iter().filter(|told| told.channel.key == planned.channel.key);
+    told.flat_map(|told| &told.written).any(|written| written.is_held_step() && written.contact == contact)
+}

@@ -1,0 +1,124 @@
+//! What follows from a change of an incident, a maintenance or a notice, as data.
+//!
+//! The pure functions of `incident_effects`, `maintenance_effects` and `notice_effects` return these effects; `lifecycle`
+//! carries them out in the transaction of the change. Nothing is decided here.
+
+use crate::id::Id;
+use crate::model::escalation::Progress;
+use crate::model::event::{Act, Kind};
+use crate::model::notification::delivery::Delivery;
+use crate::model::notification::line::Line;
+use crate::model::service::ServiceKey;
+use crate::model::subscriber_fact::SubscriberFact;
+
+/// One consequence of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LifecycleEffect {
+    /// Write a message into the outbox.
+    Enqueue(Box<OutgoingMessage>),
+    /// Let go what is held in one line of a channel about a subject.
+    Release(HeldLine),
+    /// Delete messages that are held and were never tried.
+    Retract(Retraction),
+    /// Write a fact for the subscribers of status pages.
+    SubscriberFact(Box<SubscriberFact>),
+    /// Let an incident follow an escalation policy, from the first step on.
+    StartEscalation(EscalationStart),
+    /// Store how far an incident has come in its policy.
+    AdvanceEscalation(EscalationAdvance),
+    /// Stop the escalation of the incident with this key, if there is one.
+    EndEscalation(i64),
+    /// Publish an event for those who listen to the organisation.
+    Publish(PublishedAct),
+}
+
+/// A message for a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutgoingMessage {
+    /// The message as it is stored; its `key` is 0.
+    pub delivery: Delivery,
+    /// The line of the channel in which it waits for earlier messages.
+    pub line: Line,
+}
+
+/// The messages about one subject in one line of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldLine {
+    /// Database key of the channel.
+    pub channel: i64,
+    /// The line.
+    pub line: Line,
+    /// The subject.
+    pub subject: Id,
+}
+
+/// Held messages that must not be sent any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retraction {
+    /// Steps of an escalation of this incident that are held beyond now.
+    HeldSteps(Id),
+    /// Everything about a subject of an organisation, because the subject is deleted.
+    Subject {
+        /// Database key of the organisation.
+        organisation: i64,
+        /// The subject.
+        subject: Id,
+    },
+}
+
+/// An incident begins to follow a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EscalationStart {
+    /// Database key of the incident.
+    pub incident: i64,
+    /// Database key of the organisation.
+    pub organisation: i64,
+    /// Database key of the policy.
+    pub policy: i64,
+    /// Where it begins.
+    pub progress: Progress,
+}
+
+/// A step of an escalation was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EscalationAdvance {
+    /// Database key of the incident.
+    pub incident: i64,
+    /// What comes next.
+    pub progress: Progress,
+}
+
+/// Something became of an incident or a maintenance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublishedAct {
+    /// Incident or maintenance.
+    pub kind: Kind,
+    /// Its database key.
+    pub key: i64,
+    /// What became of it.
+    pub act: Act,
+    /// Services that it concerned until now and concerns no more.
+    pub former: Vec<ServiceKey>,
+}
+
+impl LifecycleEffect {
+    /// The effect that publishes what became of an incident.
+    #[must_use]
+    pub const fn publish_incident(key: i64, act: Act, former: Vec<ServiceKey>) -> Self {
+        Self::Publish(PublishedAct { kind: Kind::Incident, key, act, former })
+    }
+
+    /// Returns true for a message that may leave at once.
+    #[must_use]
+    pub fn leaves_now(&self) -> bool {
+        matches!(self, Self::Enqueue(outgoing) if outgoing.delivery.hold.is_none())
+    }
+}
+
+/// A message that leaves a channel now takes along what is held in front of it; one that is held waits behind it.
+#[must_use]
+pub fn enqueue(outgoing: OutgoingMessage, subject: Id) -> Vec<LifecycleEffect> {
+    let held = HeldLine { channel: outgoing.delivery.channel, line: outgoing.line, subject };
+    let release = outgoing.delivery.hold.is_none().then_some(LifecycleEffect::Release(held));
+    release.into_iter().chain([LifecycleEffect::Enqueue(Box::new(outgoing))]).collect()
+}

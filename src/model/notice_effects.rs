@@ -1,0 +1,46 @@
+//! What follows from the start, the worsening and the end of a notice: messages for channels.
+
+use crate::clock::Timestamp;
+use crate::model::incident_effects::audience::ChannelAudience;
+use crate::model::lifecycle_effect::{LifecycleEffect, OutgoingMessage, enqueue};
+use crate::model::notice::Notice;
+use crate::model::notification::delivery::{Delivery, DeliveryPlace};
+use crate::model::notification::routing::{Concerned, Occasion};
+
+/// Who may have to be told of a notice.
+#[derive(Clone, Debug)]
+pub struct NoticeAudience {
+    /// The name of the organisation.
+    pub organisation: String,
+    /// The channels that are switched on, with what was written for them about the notice.
+    pub channels: Vec<ChannelAudience>,
+    /// The service of the notice and its tags.
+    pub concerned: Concerned,
+}
+
+/// The messages about a notice as it is now. Channels that were told of its start are told of its end; the end is no news to
+/// others.
+#[must_use]
+pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp) -> Vec<LifecycleEffect> {
+    let (event, severity) = (notice.trouble.source.event, notice.trouble.severity);
+    let occasion = Occasion { event, severity, concerned: audience.concerned.clone() };
+    let mut effects = Vec::new();
+    for told in &audience.channels {
+        let was_told = told.was_told();
+        let is_news = was_told || notice.ended_at.is_none();
+        if !is_news || !told.channel.routing.is_told(&occasion, was_told) {
+            continue;
+        }
+        let message = notice.message(audience.organisation.clone(), at);
+        let channel = &told.channel;
+        let place = DeliveryPlace {
+            organisation: channel.organisation,
+            channel: channel.key,
+            contact: None,
+            hold: told.hold(&message, at),
+        };
+        let delivery = Delivery::written(message, place, at);
+        effects.extend(enqueue(OutgoingMessage { delivery, line: channel.line(None) }, notice.id));
+    }
+    effects
+}

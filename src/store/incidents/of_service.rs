@@ -1,0 +1,82 @@
+//! The incidents of a service that is about to be deleted, locked until the transaction ends.
+
+use std::collections::HashSet;
+
+use sea_orm::sea_query::{Query, SelectStatement};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use watchkeeper_entities::incident::Column;
+use watchkeeper_entities::incident_service;
+
+use crate::id::Id;
+use crate::model::service::ServiceKey;
+use crate::store::MainError;
+use crate::store::incidents::of_organisation;
+
+/// An incident that affects the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkedIncident {
+    /// Database key of the incident.
+    pub key: i64,
+    /// The id that clients see.
+    pub id: Id,
+    /// True if it is resolved.
+    pub is_resolved: bool,
+    /// True if it affects other services, too.
+    pub is_shared: bool,
+}
+
+/// The incidents that affect a service of an organisation, by their keys.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn linked_for_update(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    service: ServiceKey,
+) -> Result<Vec<LinkedIncident>, MainError> {
+    let linked: Vec<(i64, String, Option<i64>)> = of_organisation(organisation)
+        .select_only()
+        .columns([Column::Id, Column::PublicId, Column::ResolvedAt])
+        .filter(Column::Id.in_subquery(incidents_of(service)))
+        .order_by_asc(Column::Id)
+        .lock_exclusive()
+        .into_tuple()
+        .all(connection)
+        .await?;
+    if linked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let shared = shared_incidents(connection, service).await?;
+    let read = |(key, id, resolved_at): (i64, String, Option<i64>)| {
+        let id = id
+            .parse()
+            .map_err(|_| MainError::corrupt("incident", &key, &"its id has not the form of one"))?;
+        Ok(LinkedIncident { key, id, is_resolved: resolved_at.is_some(), is_shared: shared.contains(&key) })
+    };
+    linked.into_iter().map(read).collect()
+}
+
+fn incidents_of(service: ServiceKey) -> SelectStatement {
+    Query::select()
+        .column(incident_service::Column::IncidentId)
+        .from(incident_service::Entity)
+        .and_where(incident_service::Column::ServiceId.eq(service))
+        .to_owned()
+}
+
+/// The incidents of this service that affect others, too.
+async fn shared_incidents(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+) -> Result<HashSet<i64>, MainError> {
+    let rows: Vec<i64> = incident_service::Entity::find()
+        .select_only()
+        .column(incident_service::Column::IncidentId)
+        .distinct()
+        .filter(incident_service::Column::IncidentId.in_subquery(incidents_of(service)))
+        .filter(incident_service::Column::ServiceId.ne(service))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(rows.into_iter().collect())
+}

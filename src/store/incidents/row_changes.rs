@@ -1,0 +1,66 @@
+//! Writes the rows of incidents. Only `lifecycle` may use it: what follows from a change is written with the change.
+//!
+//! What is written is the difference between two [`WholeIncident`]s, so that the incident need not be read again.
+
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter,
+};
+use watchkeeper_entities::incident::{Column, Entity};
+
+use crate::model::incident::WholeIncident;
+use crate::store::MainError;
+use crate::store::incidents::links::Audience;
+use crate::store::incidents::{automation, links, rows};
+
+/// Incidents in one statement: far below what a statement may bind.
+const INCIDENTS_PER_STATEMENT: usize = 1_000;
+
+/// Stores a new incident with everything that hangs on it; its `key` is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident) -> Result<(), MainError> {
+    let mut row = rows::to_row(&whole.incident);
+    row.id = NotSet;
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    whole.incident.key = key;
+    links::add_updates(connection, key, &whole.updates, Audience::Everybody).await?;
+    links::add_updates(connection, key, &whole.internal_updates, Audience::Members).await?;
+    links::add_services(connection, key, whole.services.iter()).await?;
+    automation::save(connection, key, (None, whole.automation)).await?;
+    links::set_pages(connection, key, &[], &whole.statuspages).await
+}
+
+/// Stores what has changed from `before` to `after`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn save(
+    connection: &impl ConnectionTrait,
+    before: &WholeIncident,
+    after: &WholeIncident,
+) -> Result<(), MainError> {
+    if before.incident != after.incident {
+        rows::to_row(&after.incident).update(connection).await?;
+    }
+    let key = after.incident.key;
+    // A timeline only grows.
+    let new = after.updates.get(before.updates.len()..).unwrap_or_default();
+    links::add_updates(connection, key, new, Audience::Everybody).await?;
+    let new = after.internal_updates.get(before.internal_updates.len()..).unwrap_or_default();
+    links::add_updates(connection, key, new, Audience::Members).await?;
+    links::set_services(connection, key, &before.services, &after.services).await?;
+    automation::save(connection, key, (before.automation, after.automation)).await?;
+    links::set_pages(connection, key, &before.statuspages, &after.statuspages).await
+}
+
+/// Deletes the incidents with these keys, with everything that hangs on them.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(connection: &impl ConnectionTrait, incidents: &[i64]) -> Result<(), MainError> {
+    for chunk in incidents.chunks(INCIDENTS_PER_STATEMENT) {
+        Entity::delete_many().filter(Column::Id.is_in(chunk.iter().copied())).exec(connection).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! Writes the rows of notices. Only `lifecycle` may use it: the messages about a notice are written with it.
+
+use sea_orm::{ActiveModelTrait, ActiveValue::NotSet, ConnectionTrait, EntityTrait};
+use watchkeeper_entities::notice::{ActiveModel, Entity};
+
+use crate::model::notice::Notice;
+use crate::store::MainError;
+use crate::store::notices::to_row;
+
+/// Stores a new notice; its key is given by the database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(connection: &impl ConnectionTrait, notice: &Notice) -> Result<(), MainError> {
+    let row = ActiveModel { id: NotSet, ..to_row(notice) };
+    Entity::insert(row).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// Stores a changed notice.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, notice: &Notice) -> Result<(), MainError> {
+    to_row(notice).update(connection).await?;
+    Ok(())
+}
