@@ -3,9 +3,11 @@
 //! - `incidents`: new, changed and deleted incidents
 //! - `service_deletion`: what a deleted service leaves of its incidents and maintenances
 //! - `maintenances`: maintenances begin, end and are reminded of; `maintenance_series` makes those of series
+//! - `recoveries`: services recover from open incidents
 //! - `notices`: notices begin, become worse and end
 //! - `escalation_steps`: a step of an escalation is taken
 //! - `digests`: held messages become one message
+//! - `held_messages`: quiet hours or digests are changed while messages are held
 //! - `audience`: reads who may have to be told
 //! - `effects`: carries out what follows
 //!
@@ -17,8 +19,10 @@ mod audience;
 pub mod digests;
 mod effects;
 pub mod escalation_steps;
+pub mod held_messages;
 pub mod incidents;
 pub mod maintenance_series;
 pub mod maintenances;
 pub mod notices;
+pub mod recoveries;
 pub mod service_deletion;

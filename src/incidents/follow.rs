@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::feed::{Changes, Feed};
 use crate::incidents::{Incidents, parents, recovery};
+use crate::lifecycle::recoveries::{RecoveredService, mark_recovered};
 use crate::model::history::MeasuredStatus;
 use crate::model::incident_policy::OutageKind;
 use crate::model::outage::{Followed, Outage};
@@ -12,7 +13,6 @@ use crate::model::partition::Partitions;
 use crate::model::service::ServiceKey;
 use crate::store::changes::Scope;
 use crate::store::history::{changes, feed as history_feed};
-use crate::store::incidents::recovery::mark_service;
 use crate::store::{MainError, StoreError, Transaction, organisations, outages, services, windows};
 
 /// Most changes that come in while the first ones are read; beyond that a service may be taken for one that was down before.
@@ -123,10 +123,12 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     touched.iter().chain(after.keys()).for_each(|service| transaction.concerns(Scope::Service(*service)));
     outages::save(&transaction, changed).await?;
     outages::forget(&transaction, &over).await?;
-    for (service, at) in recovered {
-        let own = before.get(&service).and_then(|outage| outage.incident);
-        mark_service(&transaction, service, (at, own)).await?;
-    }
+    let recovered = recovered.into_iter().map(|(service, at)| {
+        let incident = before.get(&service).and_then(|outage| outage.incident);
+        RecoveredService { service, at, incident }
+    });
+    let recovered: Vec<RecoveredService> = recovered.collect();
+    mark_recovered(&transaction, &recovered, now).await?;
     if !feed.advance(&transaction, next).await? {
         return Ok(false);
     }

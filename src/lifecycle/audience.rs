@@ -7,11 +7,14 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::contact::Contact;
 use crate::model::incident::{Incident, WholeIncident};
-use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience, WrittenMessage};
-use crate::model::incident_effects::{IncidentTransition, waits_for_acknowledgement};
-use crate::model::notification::Channel;
+use crate::model::incident_effects::audience::{
+    ChannelAudience, FollowedPolicy, HeldBatch, IncidentAudience, WrittenMessage,
+};
+use crate::model::incident_effects::transition::{IncidentTransition, waits_for_acknowledgement};
 use crate::model::notification::digest::RecentMessages;
+use crate::model::notification::message::Message;
 use crate::model::notification::routing::Concerned;
+use crate::model::notification::{Channel, Event};
 use crate::model::service::ServiceKey;
 use crate::store::notifications::{holds, outbox};
 use crate::store::subscriber_facts::pages;
@@ -30,12 +33,14 @@ pub(super) async fn of_incident_change(
     if change.event().is_some() {
         audience.channels = channels(transaction, (incident.organisation, incident.id), change.at).await?;
         audience.contacts = told_contacts(transaction, incident.organisation, &audience.channels).await?;
+        read_messages(transaction, change, &mut audience.channels).await?;
     }
     if waits_for_acknowledgement(change.after) {
         audience.policies = escalation_policies::list(transaction, incident.organisation).await?;
     }
     if !audience.policies.is_empty() {
-        audience.is_escalating = escalations::exists(transaction, incident.key).await?;
+        let followed = escalations::policy_of(transaction, incident.key).await?;
+        audience.followed = followed.map(|policy| FollowedPolicy { policy });
     }
     if !audience.channels.is_empty() || !audience.policies.is_empty() {
         audience.concerned = concerned(transaction, change.after).await?;
@@ -44,6 +49,18 @@ pub(super) async fn of_incident_change(
         let chosen: Vec<i64> = change.after.statuspages.iter().map(|page| page.key).collect();
         audience.pages = pages::that_show(transaction, &chosen, &services_of(change.after)).await?;
     }
+    Ok(Some(audience))
+}
+
+/// Who may have to be told that services recover from an incident while others have not.
+pub(super) async fn of_recovery(
+    transaction: &Transaction,
+    change: &IncidentTransition<'_>,
+) -> Result<Option<IncidentAudience>, MainError> {
+    let incident = &change.after.incident;
+    let Some(mut audience) = nobody(transaction, incident).await? else { return Ok(None) };
+    audience.channels = channels(transaction, (incident.organisation, incident.id), change.at).await?;
+    read_messages(transaction, change, &mut audience.channels).await?;
     Ok(Some(audience))
 }
 
@@ -68,7 +85,7 @@ async fn nobody(
         channels: Vec::new(),
         contacts: Vec::new(),
         policies: Vec::new(),
-        is_escalating: false,
+        followed: None,
         concerned: Concerned::default(),
         pages: Vec::new(),
     }))
@@ -92,9 +109,35 @@ pub(super) async fn channels(
     for channel in channels {
         let written = written.remove(&channel.key).unwrap_or_default();
         let recent = recent_messages(transaction, &channel, now).await?;
-        found.push(ChannelAudience { channel, written, recent });
+        found.push(ChannelAudience { channel, written, recent, told_severity: None, batches: Vec::new() });
     }
     Ok(found)
+}
+
+/// Reads the messages that decide: the severity that channels were told, if it rises, and held messages to which more services are
+/// added.
+async fn read_messages(
+    transaction: &Transaction,
+    change: &IncidentTransition<'_>,
+    channels: &mut [ChannelAudience],
+) -> Result<(), MainError> {
+    let newest = |told: &ChannelAudience| told.newest().filter(|_| change.is_rise()).map(|one| one.key);
+    let batches = |told: &ChannelAudience| {
+        let events = [Event::IncidentServiceJoined, Event::IncidentServiceRecovered];
+        events.map(|event| told.open_batch(event, change.at))
+    };
+    let keys = channels.iter().flat_map(|told| batches(told).into_iter().chain([newest(told)]));
+    let keys: BTreeSet<i64> = keys.flatten().collect();
+    let keys: Vec<i64> = keys.into_iter().collect();
+    let messages = outbox::messages_of(transaction, &keys).await?;
+    for told in channels {
+        let newest = newest(told).and_then(|key| messages.get(&key));
+        told.told_severity = newest.and_then(Message::severity);
+        let batches = batches(told).into_iter().flatten();
+        let batch = |key| Some(HeldBatch { key, message: messages.get(&key)?.clone() });
+        told.batches = batches.filter_map(batch).collect();
+    }
+    Ok(())
 }
 
 async fn recent_messages(

@@ -17,6 +17,15 @@ pub(super) async fn carry_out(
             LifecycleEffect::Release(HeldLine { channel, line, subject }) => {
                 holds::let_go(transaction, (channel, line), Some(subject.as_str()), now).await?;
             }
+            LifecycleEffect::ReplaceMessage(replaced) => {
+                outbox::replace_message(transaction, replaced.delivery, &replaced.message).await?;
+            }
+            LifecycleEffect::Rehold { deliveries, hold } => {
+                holds::set_hold(transaction, &deliveries, hold).await?;
+            }
+            LifecycleEffect::Retract(Retraction::HeldStepOf { channel, contact, incident }) => {
+                outbox::delete_held_step(transaction, (channel, contact), incident).await?;
+            }
             LifecycleEffect::Retract(Retraction::HeldSteps(incident)) => {
                 outbox::delete_held_steps(transaction, incident, now).await?;
             }

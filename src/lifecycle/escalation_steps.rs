@@ -8,7 +8,7 @@ use crate::model::contact::Contact;
 use crate::model::escalation::Step;
 use crate::model::incident_effects::recipients::ReachedContact;
 use crate::model::incident_effects::step::{StepOccasion, step_effects};
-use crate::model::incident_effects::waits_for_acknowledgement;
+use crate::model::incident_effects::transition::waits_for_acknowledgement;
 use crate::model::time_range::TimeRange;
 use crate::store::escalations::DueStep;
 use crate::store::oncall::{rosters, schedules};

@@ -56,8 +56,7 @@ pub async fn settle(
 async fn tell(transaction: &Transaction, notice: &Notice, now: Timestamp) -> Result<(), MainError> {
     let owner = notice.trouble.source.organisation;
     let Some(organisation) = organisations::get(transaction, owner).await? else { return Ok(()) };
-    let mut channels = audience::channels(transaction, (owner, notice.id), now).await?;
-    channels.retain(|told| told.channel.is_enabled);
+    let channels = audience::channels(transaction, (owner, notice.id), now).await?;
     if channels.is_empty() {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use crate::lifecycle::incidents::{delete_all, save_change};
 use crate::lifecycle::{maintenance_series, maintenances};
 use crate::model::event::{Act, Kind};
 use crate::model::incident::{IncidentStatus, TimelineEntry};
-use crate::model::incident_effects::IncidentTransition;
+use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus};
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;

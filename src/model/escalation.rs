@@ -1,8 +1,8 @@
 //! Escalation policies: whom an incident is told to, step by step, until somebody acknowledges it or it is over.
 //!
 //! The policies of an organisation have an order; the first one that matches an incident is the one that it follows. The time
-//! of a step counts from the step before it. What a step did is not known here: `store` writes the step and its messages in
-//! one transaction, so that a step happens once.
+//! of a step counts from the step before it. What a step did is not known here: `lifecycle` writes the step and its messages
+//! in one transaction, so that a step happens once.
 
 use std::ops::RangeInclusive;
 
@@ -149,6 +149,13 @@ impl Progress {
         Self { round: 1, next_step: 0, due_at: Some(later(now, wait)) }
     }
 
+    /// An open incident leaves another policy for this one: the time of the first step counts from the start of the incident.
+    #[must_use]
+    pub fn enter(policy: &EscalationPolicy, started_at: Timestamp, now: Timestamp) -> Self {
+        let begun = Self::begin(policy, started_at);
+        Self { due_at: begun.due_at.map(|due_at| due_at.max(now)), ..begun }
+    }
+
     /// The step that comes next; `None` when the policy has been shortened since.
     #[must_use]
     pub fn step(self, policy: &EscalationPolicy) -> Option<&Step> {
@@ -167,6 +174,52 @@ impl Progress {
         match policy.repeat_after_seconds {
             Some(wait) => Self { round: self.round + 1, next_step: 0, due_at: Some(later(now, wait)) },
             None => Self { next_step: policy.steps.len(), due_at: None, ..self },
+        }
+    }
+}
+
+impl Progress {
+    /// The same progress when the policy is changed from `before` to `after`. A step that waits comes earlier or later by as much as
+    /// its wait has changed, but not before now. Where all steps were taken, an added step or an added repetition counts from now.
+    #[must_use]
+    pub fn after_change(self, before: &EscalationPolicy, after: &EscalationPolicy, now: Timestamp) -> Self {
+        let Some(due_at) = self.due_at else { return self.resume(after, now) };
+        match (self.wait(before), self.wait(after)) {
+            (Some(old), Some(new)) if old != new => {
+                let due_at = due_at.plus_ms((i64::from(new) - i64::from(old)) * 1_000);
+                Self { due_at: Some(due_at.max(now)), ..self }
+            }
+            // It waited for a repetition that is no more.
+            (Some(_), None) if self.next_step == 0 => {
+                Self { next_step: after.steps.len(), due_at: None, ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// The same progress after the clock was set back: no step waits longer than its policy says.
+    #[must_use]
+    pub fn within(self, policy: &EscalationPolicy, now: Timestamp) -> Self {
+        let latest = later(now, self.wait(policy).unwrap_or_default());
+        Self { due_at: self.due_at.map(|due_at| due_at.min(latest)), ..self }
+    }
+
+    /// What comes next in a changed policy of which all steps were taken.
+    fn resume(self, policy: &EscalationPolicy, now: Timestamp) -> Self {
+        match (policy.steps.get(self.next_step), policy.repeat_after_seconds) {
+            (Some(step), _) => Self { due_at: Some(later(now, step.after_seconds)), ..self },
+            (None, Some(wait)) => {
+                Self { round: self.round + 1, next_step: 0, due_at: Some(later(now, wait)) }
+            }
+            (None, None) => self,
+        }
+    }
+
+    /// The seconds for which the next step waits; `None` when there is no next step.
+    fn wait(self, policy: &EscalationPolicy) -> Option<u32> {
+        match (self.round, self.next_step) {
+            (2.., 0) => policy.repeat_after_seconds,
+            (_, next_step) => policy.steps.get(next_step).map(|step| step.after_seconds),
         }
     }
 }
@@ -239,6 +292,57 @@ mod tests {
         let second = begun.after_step(&policy, at(10), false);
         assert_eq!(second, Progress { round: 1, next_step: 1, due_at: Some(at(10)) });
         assert_eq!(second.after_step(&policy, at(10), false).due_at, Some(at(70)));
+    }
+
+    /// Waits of the steps and the repetition before and after; round, next step and second at which it is due before and after, all
+    /// changed at second 1,000.
+    #[rstest]
+    #[case::longer(&[0, 300], None, &[0, 600], None, (1, 1, Some(1_100)), (1, 1, Some(1_400)))]
+    #[case::shorter(&[0, 300], None, &[0, 250], None, (1, 1, Some(1_100)), (1, 1, Some(1_050)))]
+    #[case::not_before_now(&[0, 300], None, &[0, 60], None, (1, 1, Some(1_100)), (1, 1, Some(1_000)))]
+    #[case::another_step(&[0, 300], None, &[50, 300], None, (1, 1, Some(1_100)), (1, 1, Some(1_100)))]
+    #[case::an_added_step(&[0], None, &[0, 30], None, (1, 1, None), (1, 1, Some(1_030)))]
+    #[case::an_added_repetition(&[0], None, &[0], Some(60), (1, 1, None), (2, 0, Some(1_060)))]
+    #[case::finished_for_good(&[0], None, &[20], None, (1, 1, None), (1, 1, None))]
+    #[case::another_repetition(&[0], Some(60), &[0], Some(90), (2, 0, Some(1_010)), (2, 0, Some(1_040)))]
+    #[case::no_repetition(&[0], Some(60), &[0], None, (2, 0, Some(1_010)), (2, 1, None))]
+    #[case::a_removed_step(&[0, 300], None, &[0], None, (1, 1, Some(1_100)), (1, 1, Some(1_100)))]
+    fn a_changed_policy_moves_the_next_step(
+        #[case] before: &[u32],
+        #[case] repeat_before: Option<u32>,
+        #[case] after: &[u32],
+        #[case] repeat_after: Option<u32>,
+        #[case] (round, next_step, due): (u32, usize, Option<i64>),
+        #[case] (then_round, then_step, then_due): (u32, usize, Option<i64>),
+    ) {
+        let progress = Progress { round, next_step, due_at: due.map(at) };
+        let (before, after) = (policy(before, repeat_before), policy(after, repeat_after));
+        let then = progress.after_change(&before, &after, at(1_000));
+        assert_eq!(then, Progress { round: then_round, next_step: then_step, due_at: then_due.map(at) });
+    }
+
+    #[rstest]
+    #[case::in_time(1_200, 1_200)]
+    #[case::a_year_ahead(31_536_000, 1_300)]
+    #[case::in_the_past(900, 900)]
+    fn no_step_waits_longer_than_its_policy_says(#[case] due: i64, #[case] expected: i64) {
+        let progress = Progress { round: 1, next_step: 1, due_at: Some(at(due)) };
+        let within = progress.within(&policy(&[0, 300], None), at(1_000));
+        assert_eq!(within.due_at, Some(at(expected)));
+    }
+
+    /// The incident began at second 0.
+    #[rstest]
+    #[case::at_once(0, 100, 100)]
+    #[case::its_time_has_passed(60, 100, 100)]
+    #[case::its_time_is_to_come(300, 100, 300)]
+    fn the_first_step_of_an_entered_policy_counts_from_the_start_of_the_incident(
+        #[case] wait: u32,
+        #[case] now: i64,
+        #[case] expected: i64,
+    ) {
+        let entered = Progress::enter(&policy(&[wait], None), at(0), at(now));
+        assert_eq!(entered, Progress { round: 1, next_step: 0, due_at: Some(at(expected)) });
     }
 
     /// The tag, service and incident policy that a policy for what is major at least names; severity, the key of tag and

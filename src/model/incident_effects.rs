@@ -5,71 +5,24 @@
 //! transaction. Steps of escalations are in `step`.
 
 pub mod audience;
+mod batch;
+mod choice;
 mod messages;
 pub mod recipients;
 pub mod step;
+pub mod transition;
 
 use std::collections::HashSet;
 
-use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::escalation::{Case, Progress, first_match};
 use crate::model::event::Act;
 use crate::model::incident::{TimelineEntry, WholeIncident};
 use crate::model::incident_effects::audience::IncidentAudience;
+use crate::model::incident_effects::transition::{IncidentTransition, waits_for_acknowledgement};
 use crate::model::lifecycle_effect::{EscalationStart, LifecycleEffect, Retraction};
-use crate::model::notification::Event;
-use crate::model::notification::routing::event_of;
 use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
-
-/// A change of an incident.
-#[derive(Clone, Copy, Debug)]
-pub struct IncidentTransition<'a> {
-    /// As it was; `None` for a new incident.
-    pub before: Option<&'a WholeIncident>,
-    /// As it is; its row is stored and has a key.
-    pub after: &'a WholeIncident,
-    /// A service that is deleted with this change, though the incident still names it.
-    pub leaving: Option<ServiceKey>,
-    /// Now.
-    pub at: Timestamp,
-}
-
-impl IncidentTransition<'_> {
-    /// What is to be told of it; `None` = nothing that is worth a message.
-    #[must_use]
-    pub fn event(&self) -> Option<Event> {
-        event_of(self.before, self.after)
-    }
-
-    /// Returns true if the incident became more severe.
-    #[must_use]
-    pub fn is_rise(&self) -> bool {
-        self.before.is_some_and(|before| before.incident.severity < self.after.incident.severity)
-    }
-
-    /// The entries of the timeline that subscribers are told: new ones, while the incident is published; when it is published,
-    /// the newest one (contract 4.10.3).
-    #[must_use]
-    pub fn entries_for_subscribers(&self) -> Vec<&TimelineEntry> {
-        let after = self.after;
-        if !after.incident.is_published {
-            return Vec::new();
-        }
-        let was_published = self.before.is_some_and(|before| before.incident.is_published);
-        let known = self.before.map_or(0, |before| before.updates.len());
-        let first = if was_published { known } else { known.min(after.updates.len().saturating_sub(1)) };
-        let new = after.updates.get(first..).unwrap_or_default();
-        new.iter().filter(|entry| entry.notify_subscribers).collect()
-    }
-}
-
-/// Returns true while an incident needs somebody: it is open, and nobody has acknowledged it.
-#[must_use]
-pub const fn waits_for_acknowledgement(whole: &WholeIncident) -> bool {
-    !whole.incident.is_resolved() && whole.incident.acknowledgement.is_none()
-}
 
 /// Everything that follows from a change, in the order in which it is carried out.
 #[must_use]
@@ -82,6 +35,16 @@ pub fn incident_effects(
     effects.extend(escalation_effect(change, audience));
     effects.push(published_act(change));
     effects
+}
+
+/// What follows when services recover from an incident while others have not: those who were told of it are told, if they want
+/// that. Nothing else changes with it.
+#[must_use]
+pub fn recovery_effects(
+    change: &IncidentTransition<'_>,
+    audience: &IncidentAudience,
+) -> Vec<LifecycleEffect> {
+    messages::recovery_messages(change, audience)
 }
 
 /// What follows from the deletion of an incident: nobody is told, and what is held is never sent.
@@ -112,8 +75,9 @@ fn subscriber_facts(change: &IncidentTransition<'_>, audience: &IncidentAudience
     change.entries_for_subscribers().into_iter().map(fact).collect()
 }
 
-/// An incident follows the first policy that matches until somebody acknowledges it or it is over. One that follows a policy
-/// stays with it.
+/// An incident follows the first policy that matches until somebody acknowledges it or it is over. It leaves it, finished or not,
+/// for one that is earlier in the order and matches after a change: the first step of that one counts from the start of the
+/// incident.
 fn escalation_effect(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
@@ -122,20 +86,27 @@ fn escalation_effect(
     if !waits_for_acknowledgement(change.after) {
         return change.before.map(|_| LifecycleEffect::EndEscalation(incident.key));
     }
-    if audience.is_escalating {
-        return None;
-    }
     let case = Case {
         severity: incident.severity,
         concerned: audience.concerned.clone(),
         incident_policy: change.after.automation.and_then(|automation| automation.policy),
     };
     let policy = first_match(&audience.policies, &case)?;
+    let progress = match audience.followed {
+        None => Progress::begin(policy, change.at),
+        Some(followed) => {
+            let known = audience.policies.iter().find(|known| known.key == followed.policy);
+            if known.is_none_or(|known| known.position <= policy.position) {
+                return None;
+            }
+            Progress::enter(policy, incident.created_at, change.at)
+        }
+    };
     Some(LifecycleEffect::StartEscalation(EscalationStart {
         incident: incident.key,
         organisation: incident.organisation,
         policy: policy.key,
-        progress: Progress::begin(policy, change.at),
+        progress,
     }))
 }
 
@@ -157,3 +128,6 @@ fn published_act(change: &IncidentTransition<'_>) -> LifecycleEffect {
     let former = former.unwrap_or_default().into_iter().chain(change.leaving).collect();
     LifecycleEffect::publish_incident(after.incident.key, act, former)
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,9 @@ use crate::id::Id;
 use crate::model::escalation::Progress;
 use crate::model::event::{Act, Kind};
 use crate::model::notification::delivery::Delivery;
+use crate::model::notification::digest::Hold;
 use crate::model::notification::line::Line;
+use crate::model::notification::message::Message;
 use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::SubscriberFact;
 
@@ -16,13 +18,22 @@ use crate::model::subscriber_fact::SubscriberFact;
 pub enum LifecycleEffect {
     /// Write a message into the outbox.
     Enqueue(Box<OutgoingMessage>),
+    /// Let a held message tell something else.
+    ReplaceMessage(Box<MessageReplacement>),
     /// Let go what is held in one line of a channel about a subject.
     Release(HeldLine),
+    /// Hold messages until another time, or for another reason.
+    Rehold {
+        /// Keys of the deliveries.
+        deliveries: Vec<i64>,
+        /// What holds them from now on.
+        hold: Hold,
+    },
     /// Delete messages that are held and were never tried.
     Retract(Retraction),
     /// Write a fact for the subscribers of status pages.
     SubscriberFact(Box<SubscriberFact>),
-    /// Let an incident follow an escalation policy, from the first step on.
+    /// Let an incident follow an escalation policy, from the first step on, instead of the one that it follows.
     StartEscalation(EscalationStart),
     /// Store how far an incident has come in its policy.
     AdvanceEscalation(EscalationAdvance),
@@ -41,6 +52,15 @@ pub struct OutgoingMessage {
     pub line: Line,
 }
 
+/// A held message tells something else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageReplacement {
+    /// Key of the delivery.
+    pub delivery: i64,
+    /// What it tells from now on.
+    pub message: Message,
+}
+
 /// The messages about one subject in one line of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldLine {
@@ -57,6 +77,15 @@ pub struct HeldLine {
 pub enum Retraction {
     /// Steps of an escalation of this incident that are held beyond now.
     HeldSteps(Id),
+    /// The step of an escalation that waits for the end of the quiet hours of a contact.
+    HeldStepOf {
+        /// Database key of the channel.
+        channel: i64,
+        /// Database key of the contact; `None` = everybody who reads the channel.
+        contact: Option<i64>,
+        /// The incident.
+        incident: Id,
+    },
     /// Everything about a subject of an organisation, because the subject is deleted.
     Subject {
         /// Database key of the organisation.

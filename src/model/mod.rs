@@ -35,6 +35,7 @@ pub mod lifecycle_effect;
 pub mod location;
 pub mod maintenance;
 pub mod maintenance_effects;
+pub mod message_holds;
 pub mod node;
 pub mod notice;
 pub mod notice_effects;

@@ -28,7 +28,9 @@ pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp)
     for told in &audience.channels {
         let was_told = told.was_told();
         let is_news = was_told || notice.ended_at.is_none();
-        if !is_news || !told.channel.routing.is_told(&occasion, was_told) {
+        // One that was switched off meanwhile hears the end when it is switched on again within a day.
+        let is_reached = told.channel.is_enabled || (was_told && notice.ended_at.is_some());
+        if !is_reached || !is_news || !told.channel.routing.is_told(&occasion, was_told) {
             continue;
         }
         let message = notice.message(audience.organisation.clone(), at);

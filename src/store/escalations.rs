@@ -29,16 +29,16 @@ pub async fn find(
     Ok(policy.map(|policy| (policy, progress)))
 }
 
-/// Returns true if an incident follows a policy.
+/// The key of the policy that an incident follows, finished or not.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn exists(connection: &impl ConnectionTrait, incident: i64) -> Result<bool, MainError> {
-    let row = Entity::find_by_id(incident).select_only().column(Column::IncidentId);
-    Ok(row.into_tuple::<i64>().one(connection).await?.is_some())
+pub async fn policy_of(connection: &impl ConnectionTrait, incident: i64) -> Result<Option<i64>, MainError> {
+    let row = Entity::find_by_id(incident).select_only().column(Column::PolicyId);
+    Ok(row.into_tuple::<i64>().one(connection).await?)
 }
 
-/// Lets an incident follow a policy.
+/// Lets an incident follow a policy instead of the one that it follows.
 ///
 /// # Errors
 /// When the database fails.
@@ -49,6 +49,7 @@ pub async fn insert(connection: &impl ConnectionTrait, start: EscalationStart) -
         policy_id: Set(start.policy),
         ..to_row(start.progress)
     };
+    delete(connection, start.incident).await?;
     Entity::insert(row).exec_without_returning(connection).await?;
     Ok(())
 }
@@ -98,6 +99,44 @@ pub async fn due(
         .await?;
     let due = |row: Model| DueStep { incident: row.incident_id, organisation: row.organisation_id };
     Ok(rows.into_iter().map(due).collect())
+}
+
+/// The incidents that follow a policy, with how far they have come; locked until the transaction ends.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_policy_for_update(
+    connection: &impl ConnectionTrait,
+    policy: i64,
+) -> Result<Vec<EscalationAdvance>, MainError> {
+    let wanted = Entity::find().filter(Column::PolicyId.eq(policy)).order_by_asc(Column::IncidentId);
+    let rows = wanted.lock_exclusive().all(connection).await?;
+    let read = |row: &Model| Ok(EscalationAdvance { incident: row.incident_id, progress: from_row(row)? });
+    rows.iter().map(read).collect()
+}
+
+/// The incidents whose next step is still to come, each with the key of its policy and how far it has come; of every organisation,
+/// behind the incident with this key.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn due_after(
+    connection: &impl ConnectionTrait,
+    now: Timestamp,
+    (after, limit): (i64, u64),
+) -> Result<Vec<(i64, EscalationAdvance)>, MainError> {
+    let rows = Entity::find()
+        .filter(Column::DueAt.gt(now.ms()))
+        .filter(Column::IncidentId.gt(after))
+        .order_by_asc(Column::IncidentId)
+        .limit(limit)
+        .all(connection)
+        .await?;
+    let read = |row: &Model| {
+        let advance = EscalationAdvance { incident: row.incident_id, progress: from_row(row)? };
+        Ok((row.policy_id, advance))
+    };
+    rows.iter().map(read).collect()
 }
 
 /// The key of the policy of an incident whose next step is due still, and how far it has come; locked until the transaction ends.

@@ -5,10 +5,15 @@ use crate::clock::Timestamp;
 use crate::model::access::Organisation;
 use crate::model::contact::Contact;
 use crate::model::escalation::EscalationPolicy;
-use crate::model::notification::digest::{Hold, RecentMessages};
+use crate::model::incident::Severity;
+use crate::model::message_holds::channel_hold;
+use crate::model::notification::digest::{HeldBy, Hold, RecentMessages};
 use crate::model::notification::message::{Message, Sender};
 use crate::model::notification::routing::Concerned;
 use crate::model::notification::{Channel, Event};
+
+/// The time before the end of a hold in which a message is taken to be on its way already, in milliseconds.
+const SENDING_MARGIN_MS: i64 = 2_000;
 
 /// Everybody who may have to be told, and what they know.
 #[derive(Clone, Debug)]
@@ -21,8 +26,8 @@ pub struct IncidentAudience {
     pub contacts: Vec<Contact>,
     /// The escalation policies of the organisation in their order.
     pub policies: Vec<EscalationPolicy>,
-    /// True if the incident follows a policy.
-    pub is_escalating: bool,
+    /// The policy that the incident follows.
+    pub followed: Option<FollowedPolicy>,
     /// The services of the incident and their tags.
     pub concerned: Concerned,
     /// The keys of the status pages that show the incident, ascending.
@@ -38,6 +43,19 @@ pub struct ChannelAudience {
     pub written: Vec<WrittenMessage>,
     /// What the channel was told about anything lately.
     pub recent: RecentMessages,
+    /// The severity that the newest message to everybody who reads the channel told.
+    pub told_severity: Option<Severity>,
+    /// Held messages about services that joined or recovered, to which more can be added.
+    pub batches: Vec<HeldBatch>,
+}
+
+/// A held message about services that joined an incident or recovered from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldBatch {
+    /// Key of the delivery.
+    pub key: i64,
+    /// What it tells so far.
+    pub message: Message,
 }
 
 /// A message in the outbox, without its text.
@@ -55,6 +73,13 @@ pub struct WrittenMessage {
     pub hold: Option<Hold>,
     /// True while it was never tried and has not ended.
     pub is_untouched: bool,
+}
+
+/// The policy that an incident follows. The row stays when the last step is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FollowedPolicy {
+    /// Database key of the policy.
+    pub policy: i64,
 }
 
 impl WrittenMessage {
@@ -78,10 +103,45 @@ impl ChannelAudience {
         self.written.iter().any(|written| written.contact.is_none())
     }
 
+    /// The newest message for everybody who reads the channel.
+    #[must_use]
+    pub fn newest(&self) -> Option<&WrittenMessage> {
+        self.written.iter().filter(|written| written.contact.is_none()).max_by_key(|written| written.key)
+    }
+
+    /// The newest message of an event for everybody who reads the channel.
+    #[must_use]
+    pub fn newest_of(&self, event: Event) -> Option<&WrittenMessage> {
+        let of_event = self.written.iter().filter(|written| written.event == event);
+        of_event.filter(|written| written.contact.is_none()).max_by_key(|written| written.key)
+    }
+
+    /// The key of the held message of an event to which more services can be added: it is the newest one of the channel, and no
+    /// process can be about to send it.
+    #[must_use]
+    pub fn open_batch(&self, event: Event, now: Timestamp) -> Option<i64> {
+        let batch = self.newest_of(event)?;
+        let is_newest = self.newest().map(|newest| newest.key) == Some(batch.key);
+        let is_held = batch.hold.is_some_and(|hold| hold.until > now.plus_ms(SENDING_MARGIN_MS));
+        (is_newest && is_held && batch.is_untouched).then_some(batch.key)
+    }
+
+    /// Returns true if something waits for the end of the quiet hours that a message so severe does not wait for.
+    #[must_use]
+    pub fn is_held_below(&self, severity: Severity, now: Timestamp) -> bool {
+        let is_held = |written: &WrittenMessage| {
+            let by_quiet_hours = written.hold.is_some_and(|hold| hold.by == HeldBy::QuietHours);
+            written.contact.is_none() && written.is_untouched && by_quiet_hours
+        };
+        let quiet = self.channel.routing.quiet.as_ref();
+        let still_holds = quiet.and_then(|quiet| quiet.held_until(severity, now)).is_some();
+        !still_holds && self.written.iter().any(is_held)
+    }
+
     /// What holds a message that is written now for everybody who reads the channel.
     #[must_use]
     pub fn hold(&self, message: &Message, now: Timestamp) -> Option<Hold> {
-        self.channel.routing.hold(message, self.recent, now)
+        channel_hold(&self.channel.routing, message, self.recent, now)
     }
 }
 

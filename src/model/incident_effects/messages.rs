@@ -2,15 +2,20 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::clock::Timestamp;
+use crate::id::Id;
 use crate::model::contact::Contact;
-use crate::model::incident_effects::IncidentTransition;
 use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience, WrittenMessage};
-use crate::model::incident_effects::recipients::{PlannedMessage, contact_hold, keep_each_once};
+use crate::model::incident_effects::batch::{add_to_batch, batch_hold, is_batched};
+use crate::model::incident_effects::choice::ChangeNews;
+use crate::model::incident_effects::recipients::{PlannedMessage, keep_each_once};
+use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::lifecycle_effect::{HeldLine, LifecycleEffect, Retraction, enqueue};
+use crate::model::message_holds::contact_hold;
 use crate::model::notification::Event;
+use crate::model::notification::change::{IncidentChange, ServiceGroup};
 use crate::model::notification::digest::Hold;
 use crate::model::notification::message::Message;
-use crate::model::notification::routing::Occasion;
 
 /// Everything that is written, released and retracted in the outbox.
 pub(super) fn message_effects(
@@ -26,20 +31,65 @@ pub(super) fn message_effects(
     if change.is_rise() {
         effects.extend(wake_contacts(change, audience));
     }
-    let occasion = Occasion { event, severity: incident.severity, concerned: audience.concerned.clone() };
+    let news = ChangeNews::of(event, change, &audience.concerned);
     let mut told_now = HashSet::new();
-    for told in audience.enabled() {
-        let Some(event) = told.channel.routing.told(&occasion, told.was_told()) else { continue };
+    for told in &audience.channels {
+        let chosen = news.choose(told);
+        if change.is_rise() && told.is_held_below(incident.severity, change.at) {
+            let (channel, line) = (told.channel.key, told.channel.line(None));
+            effects.push(LifecycleEffect::Release(HeldLine { channel, line, subject: incident.id }));
+        }
+        let Some((event, named)) = chosen else { continue };
         let message = Message::of_incident(event, change.after, audience.sender(None), change.at.ms());
-        let hold = told.hold(&message, change.at);
-        let planned = PlannedMessage { hold, ..PlannedMessage::for_channel(&told.channel) };
-        effects.extend(enqueue(planned.outgoing(message, change.at), incident.id));
+        effects.extend(write_to_channel(message.with_change(named), told, (incident.id, change.at)));
         told_now.insert(told.channel.key);
     }
     if event == Event::IncidentResolved {
         effects.extend(tell_end_to_contacts(change, audience, &told_now));
     }
     effects
+}
+
+/// The messages about services that recover while others have not.
+pub(super) fn recovery_messages(
+    change: &IncidentTransition<'_>,
+    audience: &IncidentAudience,
+) -> Vec<LifecycleEffect> {
+    let event = Event::IncidentServiceRecovered;
+    let incident = &change.after.incident;
+    let recovered = ServiceGroup::from_affected(change.recovered());
+    if recovered.is_none() || change.after.unrecovered() == 0 || incident.is_resolved() {
+        return Vec::new();
+    }
+    let mut effects = Vec::new();
+    for told in audience.enabled().filter(|told| told.was_told()) {
+        if !told.channel.routing.events.contains(&event) {
+            continue;
+        }
+        let named = IncidentChange { recovered: recovered.clone(), ..IncidentChange::default() };
+        let message = Message::of_incident(event, change.after, audience.sender(None), change.at.ms());
+        effects.extend(write_to_channel(message.with_change(named), told, (incident.id, change.at)));
+    }
+    effects
+}
+
+/// Writes a message for everybody who reads a channel, or adds it to a held one of its kind.
+fn write_to_channel(
+    message: Message,
+    told: &ChannelAudience,
+    (subject, now): (Id, Timestamp),
+) -> Vec<LifecycleEffect> {
+    let hold = told.hold(&message, now);
+    if !is_batched(message.event) {
+        let planned = PlannedMessage { hold, ..PlannedMessage::for_channel(&told.channel) };
+        return enqueue(planned.outgoing(message, now), subject);
+    }
+    if let Some(added) = add_to_batch(&message, told, now) {
+        return vec![added];
+    }
+    let hold = hold.or_else(|| batch_hold(message.event, told, now));
+    let planned = PlannedMessage { hold, ..PlannedMessage::for_channel(&told.channel) };
+    enqueue(planned.outgoing(message, now), subject)
 }
 
 /// Releases the steps that wait for the end of quiet hours of contacts who want to be woken by something so severe.
@@ -91,7 +141,7 @@ fn waiting_for_end<'a>(
 ) -> Vec<(&'a Contact, &'a ChannelAudience, Option<Hold>)> {
     let severity = change.after.incident.severity;
     let mut newest: BTreeMap<(i64, i64), (&ChannelAudience, &WrittenMessage)> = BTreeMap::new();
-    for told in audience.enabled() {
+    for told in &audience.channels {
         for written in told.written.iter().filter(|written| written.is_step_or_end()) {
             for contact in readers(written, told, audience) {
                 let known = newest.entry((contact.key, told.channel.key)).or_insert((told, written));

@@ -8,9 +8,10 @@ use crate::clock::Timestamp;
 use crate::model::contact::Contact;
 use crate::model::incident::Severity;
 use crate::model::lifecycle_effect::OutgoingMessage;
+use crate::model::message_holds::contact_hold;
 use crate::model::notification::Channel;
 use crate::model::notification::delivery::{Delivery, DeliveryPlace};
-use crate::model::notification::digest::{HeldBy, Hold};
+use crate::model::notification::digest::Hold;
 use crate::model::notification::message::Message;
 
 /// A contact that a step of an escalation reaches.
@@ -62,12 +63,6 @@ impl ReachedContact {
         let own = |channel: &&Channel| self.contact.channels.iter().any(|own| own.key == channel.key);
         enabled.filter(own).map(move |channel| PlannedMessage { channel, contact: Some(&self.contact), hold })
     }
-}
-
-/// What holds a message for a contact that is told now.
-pub(super) fn contact_hold(contact: &Contact, severity: Severity, now: Timestamp) -> Option<Hold> {
-    let until = contact.quiet.as_ref()?.held_until(severity, now)?;
-    Some(Hold { until, by: HeldBy::QuietHours })
 }
 
 /// Keeps each message once: one that leaves now is preferred to one that is held, and where a channel has no mailboxes of its

@@ -5,7 +5,7 @@ use crate::model::escalation::{EscalationPolicy, Progress};
 use crate::model::incident::WholeIncident;
 use crate::model::incident_effects::audience::IncidentAudience;
 use crate::model::incident_effects::recipients::{PlannedMessage, ReachedContact, keep_each_once};
-use crate::model::lifecycle_effect::{EscalationAdvance, LifecycleEffect, enqueue};
+use crate::model::lifecycle_effect::{EscalationAdvance, LifecycleEffect, Retraction, enqueue};
 use crate::model::notification::message::Message;
 use crate::model::notification::{Channel, Event};
 
@@ -48,6 +48,12 @@ fn message_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<
     planned.retain(|planned| planned.hold.is_none() || !has_held_step(planned, audience));
     let mut effects = Vec::new();
     for planned in &planned {
+        if has_held_step(planned, audience) {
+            // The step that waited for the end of quiet hours would be a second page.
+            let (channel, contact) = (planned.channel.key, planned.contact.map(|contact| contact.key));
+            let retraction = Retraction::HeldStepOf { channel, contact, incident: incident.id };
+            effects.push(LifecycleEffect::Retract(retraction));
+        }
         let sender = audience.sender(planned.contact);
         let message = Message::of_incident(Event::IncidentEscalated, step.incident, sender, step.at.ms());
         effects.extend(enqueue(planned.outgoing(message, step.at), incident.id));

@@ -25,6 +25,8 @@ words! {
         QuietHours,
         /// For a digest.
         Digest,
+        /// For more services that join an incident, or recover from it.
+        Batch,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::model::sla::business_hours::BusinessHours;
 use crate::model::time_range::TimeRange;
 
 /// The longest wait, in milliseconds: a week and an hour for a change of the clocks.
-const LONGEST_MS: i64 = 7 * DAY_MS + 3_600_000;
+pub const LONGEST_MS: i64 = 7 * DAY_MS + 3_600_000;
 
 /// Hours in which nobody wants to be told, except of what is bad.
 #[derive(Clone, Debug, PartialEq, Eq)]

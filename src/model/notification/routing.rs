@@ -1,11 +1,8 @@
 //! Who is told what: each channel chooses events, the least severity, and services by their tags.
 
-use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::{Severity, WholeIncident};
-use crate::model::notification::digest::{HeldBy, Hold, RecentMessages, WINDOW_MS};
 use crate::model::notification::event::Event;
-use crate::model::notification::message::Message;
 use crate::model::notification::quiet::QuietHours;
 
 /// Most tags of a channel.
@@ -77,40 +74,6 @@ impl Default for Routing {
 }
 
 impl Routing {
-    /// What a channel is told of this event; `None` = nothing. Whoever was told of the incident before is told how it goes on,
-    /// whatever became of severity and services; to whom it begins to matter later, it begins then.
-    #[must_use]
-    pub fn told(&self, occasion: &Occasion, was_told: bool) -> Option<Event> {
-        let wants = |event: Event| self.events.contains(&event).then_some(event);
-        let event = occasion.event;
-        if was_told {
-            return wants(event);
-        }
-        let is_about = self.selection.as_ref().is_none_or(|chosen| chosen.meets(&occasion.concerned));
-        match event {
-            _ if occasion.severity < self.min_severity || !is_about => None,
-            Event::IncidentUpdated => wants(Event::IncidentOpened).or_else(|| wants(event)),
-            Event::IncidentResolved => None,
-            _ => wants(event),
-        }
-    }
-}
-
-impl Routing {
-    /// What holds a message that is written now for everybody who reads the channel; `None` when it may leave. Nothing holds a
-    /// step of an escalation.
-    #[must_use]
-    pub fn hold(&self, message: &Message, recent: RecentMessages, now: Timestamp) -> Option<Hold> {
-        let severity = message.severity().filter(|_| message.event != Event::IncidentEscalated)?;
-        let quiet = self.quiet.as_ref().and_then(|quiet| quiet.held_until(severity, now));
-        if let Some(until) = quiet {
-            return Some(Hold { until, by: HeldBy::QuietHours });
-        }
-        self.digest_above.filter(|_| recent.are_many)?;
-        let until = recent.digest_at.unwrap_or_else(|| now.plus_ms(WINDOW_MS));
-        Some(Hold { until, by: HeldBy::Digest })
-    }
-
     /// Returns true if a channel is told of a notice. Whoever was told of its begin is told of its end; one that concerns no
     /// service in particular is told to channels that are about all of them.
     #[must_use]
@@ -162,46 +125,39 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use Event::{IncidentOpened as Opened, IncidentResolved as Resolved, IncidentUpdated as Updated};
 
-    fn routing(events: &[Event], tags: &[i64]) -> Routing {
+    fn routing(tags: &[i64]) -> Routing {
         let tag = |key: &i64| Routed { key: *key, id: Id::random() };
         let tags: Vec<Routed> = tags.iter().map(tag).collect();
         let services = vec![Routed { key: 100, id: Id::random() }];
         let selection = (!tags.is_empty()).then_some(RoutedServices { tags, services });
         Routing {
-            events: events.to_vec(),
+            events: vec![Event::SlaBurning],
             min_severity: Severity::Major,
             selection,
-            quiet: None,
-            digest_above: None,
+            ..Routing::default()
         }
     }
 
-    /// The events and tags of a channel for what is major at least (one with tags also names service 100); an event of an
-    /// incident whether the channel was told before, the tags of its services, and what it is told.
+    /// The tags of a channel for what is major at least (one with tags also names service 100); the severity of a notice, whether
+    /// the channel was told of it before, and the tags of its service.
     #[rstest]
-    #[case::all_that_is_severe(&[Opened], &[], (Opened, Severity::Major, false), &[], Some(Opened))]
-    #[case::too_harmless(&[Opened], &[], (Opened, Severity::Minor, false), &[7], None)]
-    #[case::another_event(&[Resolved], &[], (Opened, Severity::Critical, false), &[], None)]
-    #[case::one_of_the_tags(&[Opened], &[7, 8], (Opened, Severity::Critical, false), &[9, 8], Some(Opened))]
-    #[case::none_of_the_tags(&[Opened], &[7, 8], (Opened, Severity::Critical, false), &[9], None)]
-    #[case::a_service_by_name(&[Opened], &[7], (Opened, Severity::Critical, false), &[100], Some(Opened))]
-    #[case::recovery_of_what_was_told(&[Opened, Resolved], &[7], (Resolved, Severity::Minor, true), &[], Some(Resolved))]
-    #[case::recovery_of_what_was_not_told(&[Opened, Resolved], &[], (Resolved, Severity::Major, false), &[], None)]
-    #[case::recovery_that_is_not_wanted(&[Opened], &[], (Resolved, Severity::Major, true), &[], None)]
-    #[case::worse_than_before(&[Opened, Resolved], &[], (Updated, Severity::Major, false), &[], Some(Opened))]
-    #[case::worse_than_before_and_known(&[Opened, Resolved], &[], (Updated, Severity::Major, true), &[], None)]
-    #[case::every_step(&[Updated], &[], (Updated, Severity::Major, false), &[], Some(Updated))]
-    fn a_channel_is_told_what_it_chose(
-        #[case] events: &[Event],
+    #[case::all_that_is_severe(&[], (Severity::Major, false), &[], true)]
+    #[case::too_harmless(&[], (Severity::Minor, false), &[7], false)]
+    #[case::one_of_the_tags(&[7, 8], (Severity::Critical, false), &[9, 8], true)]
+    #[case::none_of_the_tags(&[7, 8], (Severity::Critical, false), &[9], false)]
+    #[case::a_service_by_name(&[7], (Severity::Critical, false), &[100], true)]
+    #[case::what_was_told_before(&[7], (Severity::Minor, true), &[], true)]
+    fn a_channel_is_told_of_a_notice(
         #[case] tags: &[i64],
-        #[case] (event, severity, was_told): (Event, Severity, bool),
+        #[case] (severity, was_told): (Severity, bool),
         #[case] keys: &[i64],
-        #[case] expected: Option<Event>,
+        #[case] expected: bool,
     ) {
         let concerned = Concerned { tags: keys.to_vec(), services: keys.to_vec() };
-        let occasion = Occasion { event, severity, concerned };
-        assert_eq!(routing(events, tags).told(&occasion, was_told), expected);
+        let occasion = Occasion { event: Event::SlaBurning, severity, concerned };
+        assert_eq!(routing(tags).is_told(&occasion, was_told), expected);
+        let other = Occasion { event: Event::OncallGap, ..occasion };
+        assert!(!routing(tags).is_told(&other, was_told), "it has not chosen that");
     }
 }

@@ -4,7 +4,7 @@
 //! recovers from them.
 
 use sea_orm::sea_query::{CaseStatement, Expr, Query, SelectStatement};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::incident;
 use watchkeeper_entities::incident_service::{Column, Entity};
 
@@ -72,6 +72,28 @@ pub async fn mark(
         .exec(connection)
         .await?;
     Ok(())
+}
+
+/// The keys of the open incidents from which a service is about to be marked as recovered by [`mark_service`].
+///
+/// # Errors
+/// When the database fails.
+pub async fn incidents_to_mark(
+    connection: &impl ConnectionTrait,
+    service: ServiceKey,
+    (recovered_at, own): (Timestamp, Option<i64>),
+) -> Result<Vec<i64>, MainError> {
+    let was_in = Condition::any()
+        .add(Column::AddedAt.lte(recovered_at.ms()))
+        .add_option(own.map(|own| Column::IncidentId.eq(own)));
+    let keys = Entity::find()
+        .select_only()
+        .column(Column::IncidentId)
+        .filter(Column::ServiceId.eq(service))
+        .filter(Column::RecoveredAt.is_null())
+        .filter(was_in)
+        .filter(Column::IncidentId.in_subquery(open()));
+    Ok(keys.into_tuple().all(connection).await?)
 }
 
 /// Notes that a service has recovered from every open incident that it was in by then, and from its own in any case: that

@@ -1,16 +1,23 @@
 //! Messages that wait for the end of quiet hours, or for a digest: what decides about them is read here, and they are released.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, UpdateMany};
+use sea_orm::{
+    ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, UpdateMany,
+};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::Event;
-use crate::model::notification::digest::{HeldBy, RecentMessages, WINDOW_MS};
+use crate::model::notification::delivery::{Delivery, GIVEN_UP_AFTER_MS};
+use crate::model::notification::digest::{HeldBy, Hold, RecentMessages, WINDOW_MS};
 use crate::model::notification::line::Line;
 use crate::store::MainError;
+use crate::store::notifications::from_row;
 use crate::store::notifications::lines::in_line;
+
+/// Keys in one statement.
+const CHUNK: usize = 1_000;
 
 /// What a channel was told lately, if it is told at most `most` messages one by one.
 ///
@@ -84,16 +91,76 @@ pub async fn let_go(
     free(connection, held, now).await
 }
 
-/// Lets go what waits for the end of a contact's quiet hours.
+/// Whom held messages are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldFor {
+    /// Everybody who reads the channel with this key.
+    Channel(i64),
+    /// The contact with this key.
+    Contact(i64),
+}
+
+/// Messages that are held and were never tried, by their keys, behind the one with this key.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn held_untried(
+    connection: &impl ConnectionTrait,
+    held_for: HeldFor,
+    (after, limit): (i64, u64),
+) -> Result<Vec<Delivery>, MainError> {
+    let wanted = match held_for {
+        HeldFor::Channel(key) => Column::ChannelId.eq(key).and(Column::ContactId.is_null()),
+        HeldFor::Contact(key) => Column::ContactId.eq(key),
+    };
+    let rows = Entity::find()
+        .filter(wanted)
+        .filter(Column::HeldUntil.is_not_null())
+        .filter(Column::EndedAt.is_null())
+        .filter(Column::Tries.eq(0))
+        .filter(Column::Id.gt(after))
+        .order_by_asc(Column::Id)
+        .limit(limit)
+        .all(connection)
+        .await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// The keys of the messages that are held beyond this time; of every organisation.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn let_go_of_contact(
+pub async fn held_beyond(connection: &impl ConnectionTrait, until: Timestamp) -> Result<Vec<i64>, MainError> {
+    let held = Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::HeldUntil.gt(until.ms()))
+        .filter(Column::EndedAt.is_null());
+    Ok(held.into_tuple().all(connection).await?)
+}
+
+/// Holds messages from now on by this; they have a day from its end on.
+///
+/// # Errors
+/// When the database fails.
+pub async fn set_hold(
     connection: &impl ConnectionTrait,
-    contact: i64,
-    now: Timestamp,
+    deliveries: &[i64],
+    hold: Hold,
 ) -> Result<(), MainError> {
-    free(connection, || held().filter(Column::ContactId.eq(contact)), now).await
+    for some in deliveries.chunks(CHUNK) {
+        let these = || Entity::update_many().filter(Column::Id.is_in(some.iter().copied()));
+        // What waits behind another message has no time of its own.
+        let due = these().col_expr(Column::DueAt, Expr::value(hold.until.ms()));
+        due.filter(Column::DueAt.is_not_null()).exec(connection).await?;
+        these()
+            .col_expr(Column::HeldUntil, Expr::value(hold.until.ms()))
+            .col_expr(Column::HeldBy, Expr::value(hold.by.as_str()))
+            .col_expr(Column::ExpiresAt, Expr::value(hold.until.plus_ms(GIVEN_UP_AFTER_MS).ms()))
+            .exec(connection)
+            .await?;
+    }
+    Ok(())
 }
 
 fn held() -> UpdateMany<Entity> {

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query, SelectStatement};
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::notification_delivery::{Column, Entity};
 
@@ -13,10 +14,12 @@ use crate::id::Id;
 use crate::model::incident_effects::audience::WrittenMessage;
 use crate::model::lifecycle_effect::OutgoingMessage;
 use crate::model::notification::Event;
+use crate::model::notification::delivery::Delivery;
 use crate::model::notification::digest::Hold;
+use crate::model::notification::message::Message;
 use crate::store::MainError;
 use crate::store::notifications::lines::in_line;
-use crate::store::notifications::{holds, to_row};
+use crate::store::notifications::{from_row, holds, to_row};
 
 /// Keys in one statement.
 const CHUNK: usize = 1_000;
@@ -30,16 +33,38 @@ pub async fn insert(connection: &impl ConnectionTrait, outgoing: OutgoingMessage
     let same = Column::Subject.eq(delivery.message.subject_id());
     // Two searches, each by an index of its own.
     let waits = one_waits(connection, delivery.channel, in_line(line).add(same)).await?
-        || a_digest_waits(connection, delivery.channel).await?;
+        || a_digest_waits(connection, &delivery).await?;
     delivery.due_at = delivery.due_at.filter(|_| !waits);
     Entity::insert(to_row(&delivery)?).exec_without_returning(connection).await?;
     Ok(())
 }
 
-/// Returns true if a digest of a channel has not ended.
-async fn a_digest_waits(connection: &impl ConnectionTrait, channel: i64) -> Result<bool, MainError> {
+/// Returns true if a digest that has not ended is in front of a message: digests come one after the other, and what follows about a
+/// subject comes after the digest that told of it. Contacts have lines of their own, and a step of an escalation never waits.
+async fn a_digest_waits(connection: &impl ConnectionTrait, delivery: &Delivery) -> Result<bool, MainError> {
     let digests = Condition::all().add(Column::Event.eq(Event::Digest.as_str()));
-    one_waits(connection, channel, digests).await
+    let message = &delivery.message;
+    match message.event {
+        Event::Digest => one_waits(connection, delivery.channel, digests).await,
+        Event::IncidentEscalated => Ok(false),
+        _ if delivery.contact.is_some() => Ok(false),
+        _ => {
+            let tells = Expr::exists(gathered(delivery.channel, message.subject_id()));
+            one_waits(connection, delivery.channel, digests.add(tells)).await
+        }
+    }
+}
+
+/// The messages about a subject that the digest of the surrounding statement tells.
+fn gathered(channel: i64, subject: &str) -> SelectStatement {
+    let told = Alias::new("told");
+    Query::select()
+        .expr(Expr::value(1))
+        .from_as(Entity, told.clone())
+        .and_where(Expr::col((told.clone(), Column::ChannelId)).eq(channel))
+        .and_where(Expr::col((told.clone(), Column::Subject)).eq(subject))
+        .and_where(Expr::col((told, Column::DigestId)).equals((Entity, Column::PublicId)))
+        .to_owned()
 }
 
 async fn one_waits(
@@ -134,6 +159,64 @@ pub async fn delete_held_steps(
 ) -> Result<(), MainError> {
     let steps = holds::untried(incident).add(Column::Event.eq(Event::IncidentEscalated.as_str()));
     let held = Entity::delete_many().filter(steps).filter(Column::HeldUntil.gt(now.ms()));
+    held.exec(connection).await?;
+    Ok(())
+}
+
+/// Lets a message that was never tried tell something else.
+///
+/// # Errors
+/// When the database fails.
+pub async fn replace_message(
+    connection: &impl ConnectionTrait,
+    delivery: i64,
+    message: &Message,
+) -> Result<(), MainError> {
+    let unwritable = |problem| MainError::corrupt("notification_delivery", &delivery, &problem);
+    let text = serde_json::to_string(message).map_err(unwritable)?;
+    Entity::update_many()
+        .col_expr(Column::Message, Expr::value(text))
+        .filter(Column::Id.eq(delivery))
+        .filter(Column::EndedAt.is_null())
+        .filter(Column::Tries.eq(0))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// The messages of these deliveries by their keys.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn messages_of(
+    connection: &impl ConnectionTrait,
+    deliveries: &[i64],
+) -> Result<HashMap<i64, Message>, MainError> {
+    let mut found = HashMap::with_capacity(deliveries.len());
+    for some in deliveries.chunks(CHUNK) {
+        let rows = Entity::find().filter(Column::Id.is_in(some.iter().copied())).all(connection).await?;
+        for row in rows {
+            found.insert(row.id, from_row(&row)?.message);
+        }
+    }
+    Ok(found)
+}
+
+/// Deletes the step of an incident that is held for a contact, or for everybody who reads a channel, and was never tried.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete_held_step(
+    connection: &impl ConnectionTrait,
+    (channel, contact): (i64, Option<i64>),
+    incident: Id,
+) -> Result<(), MainError> {
+    let steps = holds::untried(incident).add(Column::Event.eq(Event::IncidentEscalated.as_str()));
+    let of_contact = match contact {
+        Some(contact) => Column::ContactId.eq(contact),
+        None => Column::ContactId.is_null(),
+    };
+    let held = Entity::delete_many().filter(steps).filter(Column::ChannelId.eq(channel)).filter(of_contact);
     held.exec(connection).await?;
     Ok(())
 }

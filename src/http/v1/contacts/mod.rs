@@ -22,8 +22,8 @@ use crate::http::v1::contacts::draft::Draft;
 use crate::http::v1::contacts::view::ContactView;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
+use crate::lifecycle::held_messages::rehold_contact;
 use crate::model::contact::{CONTACTS_MAX, Contact};
-use crate::store::notifications::holds::let_go_of_contact;
 use crate::store::{contact_users, contacts, notification_channels};
 
 pub(super) async fn list_contacts(call: Call<AppState>) -> Result<Reply, ApiError> {
@@ -72,7 +72,7 @@ pub(super) async fn update_contact(call: Call<AppState>) -> Result<Committed, Ap
         contact = Contact { updated_at: draft.now, ..contact };
         contacts::update(&*write, &contact).await?;
         if contact.quiet != stored.quiet {
-            let_go_of_contact(&*write, contact.key, draft.now).await?;
+            rehold_contact(&write, &contact, draft.now).await?;
         }
     }
     write.commit(Reply::data(to_json(&ContactView::of(&contact)))).await

@@ -63,7 +63,7 @@ pub(super) async fn show_incident(call: Call<AppState>) -> Result<Reply, ApiErro
 pub(super) async fn create_incident(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    let write = effect.begin(&state.databases.main).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let links = Links::find(&write, caller.sight(), &body).await?;
     let draft = Draft { caller: &caller, links: &links, now: state.created_at() };
     let mut made = draft.create(&body).map_err(ApiError::Fields)?;

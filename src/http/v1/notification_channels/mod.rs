@@ -25,10 +25,9 @@ use crate::http::v1::notification_channels::draft::Draft;
 use crate::http::v1::notification_channels::view::NotificationChannelView;
 use crate::http::v1::routed_services::Named;
 use crate::http::v1::state::AppState;
+use crate::lifecycle::held_messages::rehold_channel;
 use crate::model::notification::Channel;
-use crate::model::notification::line::Line;
 use crate::store::notifications::courier::bring_forward;
-use crate::store::notifications::holds::let_go;
 use crate::store::{contacts, escalation_policies, notification_channels};
 
 pub(super) async fn list_notification_channels(call: Call<AppState>) -> Result<Reply, ApiError> {
@@ -77,7 +76,7 @@ pub(super) async fn update_notification_channel(call: Call<AppState>) -> Result<
     if (&changed.routing.quiet, changed.routing.digest_above)
         != (&stored.routing.quiet, stored.routing.digest_above)
     {
-        let_go(&*write, (changed.key, Line::Own(None)), None, draft.now).await?;
+        rehold_channel(&write, &changed, draft.now).await?;
     }
     // What waits for a later try may arrive by the changed settings.
     bring_forward(&*write, changed.key, draft.now).await?;

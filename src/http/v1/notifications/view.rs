@@ -170,7 +170,8 @@ fn incident_id() -> Shape {
 
 fn held_by() -> Shape {
     one_of(HeldBy::WORDS).nullable().says(
-        "Why it was not sent at once: for the end of quiet hours, or for a digest; null: nothing held it.",
+        "Why it was not sent at once: for the end of quiet hours, for a digest, or for more services that join (batch); \
+         null: nothing held it.",
     )
 }
 

@@ -1,0 +1,58 @@
+//! Held messages when the quiet hours or the digest of their channel or contact are changed.
+
+use crate::clock::Timestamp;
+use crate::lifecycle::effects;
+use crate::model::contact::Contact;
+use crate::model::lifecycle_effect::LifecycleEffect;
+use crate::model::message_holds::{changed_holds, hold_by_channel, hold_by_contact};
+use crate::model::notification::Channel;
+use crate::model::notification::delivery::Delivery;
+use crate::model::notification::digest::Hold;
+use crate::store::notifications::holds::{HeldFor, held_untried};
+use crate::store::{MainError, Transaction};
+
+/// Messages read at once.
+const AT_ONCE: u64 = 500;
+
+/// Holds the messages of a channel by its changed settings.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn rehold_channel(
+    transaction: &Transaction,
+    channel: &Channel,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    let hold_of = |delivery: &Delivery| hold_by_channel(delivery, &channel.routing, now);
+    rehold(transaction, HeldFor::Channel(channel.key), hold_of, now).await
+}
+
+/// Holds the messages for a contact by its changed quiet hours.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn rehold_contact(
+    transaction: &Transaction,
+    contact: &Contact,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    let hold_of = |delivery: &Delivery| hold_by_contact(delivery, contact, now);
+    rehold(transaction, HeldFor::Contact(contact.key), hold_of, now).await
+}
+
+async fn rehold(
+    transaction: &Transaction,
+    held_for: HeldFor,
+    hold_of: impl Fn(&Delivery) -> Option<Hold>,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    let mut after = 0;
+    loop {
+        let held = held_untried(transaction, held_for, (after, AT_ONCE)).await?;
+        let Some(last) = held.last() else { return Ok(()) };
+        after = last.key;
+        let changed = changed_holds(&held, &hold_of).into_iter();
+        let effects = changed.map(|(hold, deliveries)| LifecycleEffect::Rehold { deliveries, hold });
+        effects::carry_out(transaction, effects.collect(), now).await?;
+    }
+}

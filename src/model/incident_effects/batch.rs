@@ -1,0 +1,70 @@
+//! Messages about services that join an incident or recover from it: the first leaves at once, and what comes within
+//! [`BATCH_MS`] after it is one held message, so that a thousand services are a few messages.
+
+use crate::clock::Timestamp;
+use crate::model::incident_effects::audience::ChannelAudience;
+use crate::model::lifecycle_effect::{LifecycleEffect, MessageReplacement};
+use crate::model::notification::Event;
+use crate::model::notification::change::{IncidentChange, ServiceGroup};
+use crate::model::notification::digest::{HeldBy, Hold};
+use crate::model::notification::message::{Message, SERVICES_MAX, Subject};
+
+/// The time between two messages of one event about one incident for one channel, in milliseconds.
+const BATCH_MS: i64 = 30_000;
+
+/// Returns true for an event of which messages are gathered.
+pub(super) const fn is_batched(event: Event) -> bool {
+    matches!(event, Event::IncidentServiceJoined | Event::IncidentServiceRecovered)
+}
+
+/// The effect that adds what this message tells to a held one; `None` when there is none.
+pub(super) fn add_to_batch(
+    message: &Message,
+    told: &ChannelAudience,
+    now: Timestamp,
+) -> Option<LifecycleEffect> {
+    let key = told.open_batch(message.event, now)?;
+    let batch = told.batches.iter().find(|batch| batch.key == key)?;
+    let message = message.clone().with_change(merge(change_of(&batch.message)?, change_of(message)?));
+    Some(LifecycleEffect::ReplaceMessage(Box::new(MessageReplacement { delivery: key, message })))
+}
+
+/// What holds the next message of the event after the last one.
+pub(super) fn batch_hold(event: Event, told: &ChannelAudience, now: Timestamp) -> Option<Hold> {
+    let last = told.newest_of(event)?;
+    let batched = last.hold.filter(|hold| hold.by == HeldBy::Batch);
+    let next = batched.map_or(last.created_at, |hold| hold.until).plus_ms(BATCH_MS);
+    // A clock that was ahead must not hold anything longer.
+    let is_soon = next > now && next.ms_since(now) <= 2 * BATCH_MS;
+    is_soon.then_some(Hold { until: next, by: HeldBy::Batch })
+}
+
+const fn change_of(message: &Message) -> Option<&IncidentChange> {
+    match &message.subject {
+        Subject::Incident(facts) => Some(&facts.change),
+        _ => None,
+    }
+}
+
+fn merge(earlier: &IncidentChange, later: &IncidentChange) -> IncidentChange {
+    IncidentChange {
+        joined: merge_groups(earlier.joined.as_ref(), later.joined.as_ref()),
+        recovered: merge_groups(earlier.recovered.as_ref(), later.recovered.as_ref()),
+        previous_severity: earlier.previous_severity.or(later.previous_severity),
+    }
+}
+
+/// Both groups as one, each service once as far as it is named.
+fn merge_groups(earlier: Option<&ServiceGroup>, later: Option<&ServiceGroup>) -> Option<ServiceGroup> {
+    let (Some(earlier), Some(later)) = (earlier, later) else { return earlier.or(later).cloned() };
+    let mut merged = earlier.clone();
+    merged.count += later.count;
+    for service in &later.services {
+        if earlier.services.iter().any(|known| known.id == service.id) {
+            merged.count -= 1;
+        } else if merged.services.len() < SERVICES_MAX {
+            merged.services.push(service.clone());
+        }
+    }
+    Some(merged)
+}

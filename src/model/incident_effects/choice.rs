@@ -1,0 +1,106 @@
+//! Which event a channel is told of a change of an incident, and what the message names.
+
+use crate::model::incident::Severity;
+use crate::model::incident_effects::audience::ChannelAudience;
+use crate::model::incident_effects::transition::{IncidentTransition, JoinedServices};
+use crate::model::notification::Event;
+use crate::model::notification::change::{IncidentChange, ServiceGroup};
+use crate::model::notification::routing::{Concerned, Routing};
+
+/// A change, as channels choose from it.
+pub(super) struct ChangeNews<'a> {
+    /// What the change is in the first place.
+    pub(super) event: Event,
+    pub(super) severity: Severity,
+    pub(super) severity_before: Option<Severity>,
+    pub(super) joined: JoinedServices<'a>,
+    pub(super) concerned: &'a Concerned,
+}
+
+impl<'a> ChangeNews<'a> {
+    pub(super) fn of(event: Event, change: &'a IncidentTransition<'_>, concerned: &'a Concerned) -> Self {
+        Self {
+            event,
+            severity: change.after.incident.severity,
+            severity_before: change.before.map(|before| before.incident.severity),
+            joined: change.joined(),
+            concerned,
+        }
+    }
+
+    fn is_rise(&self) -> bool {
+        self.severity_before.is_some_and(|before| before < self.severity)
+    }
+
+    /// The services that are news for a channel: one that is told who recovers is told who fails again, too.
+    fn joined_for(&self, routing: &Routing) -> Option<ServiceGroup> {
+        let wants_recoveries = routing.events.contains(&Event::IncidentServiceRecovered);
+        let relapsed = self.joined.relapsed.iter().filter(|_| wants_recoveries);
+        ServiceGroup::from_affected(self.joined.new.iter().chain(relapsed).copied())
+    }
+
+    /// What the channel is told, and what the message names; `None` = nothing. A channel that was told of the incident is told how
+    /// it goes on, whatever became of severity and services, even one that was switched off meanwhile: of the end, and that it
+    /// is open again. To a channel for which the incident begins to matter, it begins then.
+    pub(super) fn choose(&self, told: &ChannelAudience) -> Option<(Event, IncidentChange)> {
+        let routing = &told.channel.routing;
+        let was_told = told.was_told();
+        let joined = self.joined_for(routing);
+        let event = if was_told {
+            self.choose_for_told(told, joined.is_some())?
+        } else {
+            self.choose_for_new(told, joined.is_some())?
+        };
+        if !told.channel.is_enabled && !(was_told && is_kept_for_later(event)) {
+            return None;
+        }
+        let names_joined = was_told && event != Event::IncidentResolved;
+        let previous_severity =
+            self.severity_before.filter(|_| was_told && self.is_rise() && event != Event::IncidentResolved);
+        let joined = joined.filter(|_| names_joined);
+        Some((event, IncidentChange { joined, recovered: None, previous_severity }))
+    }
+
+    fn choose_for_told(&self, told: &ChannelAudience, has_joined: bool) -> Option<Event> {
+        let is_told_less =
+            self.is_rise() && told.told_severity.is_none_or(|severity| severity < self.severity);
+        let is_update = self.event == Event::IncidentUpdated;
+        let candidates = [
+            Some(self.event).filter(|_| !is_update),
+            Some(Event::IncidentWorsened).filter(|_| is_told_less && self.goes_on()),
+            Some(Event::IncidentServiceJoined).filter(|_| has_joined && self.goes_on()),
+            Some(self.event).filter(|_| is_update),
+        ];
+        first_wanted(&told.channel.routing, candidates)
+    }
+
+    fn choose_for_new(&self, told: &ChannelAudience, has_joined: bool) -> Option<Event> {
+        let routing = &told.channel.routing;
+        let is_about = routing.selection.as_ref().is_none_or(|chosen| chosen.meets(self.concerned));
+        if self.severity < routing.min_severity || !is_about || self.event == Event::IncidentResolved {
+            return None;
+        }
+        let is_update = self.event == Event::IncidentUpdated;
+        let candidates = [
+            Some(Event::IncidentOpened).filter(|_| is_update),
+            Some(Event::IncidentWorsened).filter(|_| is_update && self.is_rise()),
+            Some(Event::IncidentServiceJoined).filter(|_| is_update && has_joined),
+            Some(self.event),
+        ];
+        first_wanted(routing, candidates)
+    }
+
+    /// Returns true if the incident is open and was before.
+    fn goes_on(&self) -> bool {
+        !matches!(self.event, Event::IncidentOpened | Event::IncidentResolved)
+    }
+}
+
+/// Returns true for what a channel that is switched off has to know when it is switched on again within a day.
+const fn is_kept_for_later(event: Event) -> bool {
+    matches!(event, Event::IncidentResolved | Event::IncidentReopened)
+}
+
+fn first_wanted(routing: &Routing, candidates: [Option<Event>; 4]) -> Option<Event> {
+    candidates.into_iter().flatten().find(|event| routing.events.contains(event))
+}

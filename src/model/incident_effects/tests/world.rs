@@ -1,0 +1,273 @@
+//! Incidents, channels and messages for the tests of effects, and effects in words.
+
+use serde_json::Map;
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::access::{Organisation, Plan};
+use crate::model::escalation::{Assignment, EscalationPolicy, Step};
+use crate::model::incident::{
+    Affected, Impact, Incident, IncidentKind, IncidentStatus, Severity, WholeIncident,
+};
+use crate::model::incident_effects::audience::{
+    ChannelAudience, HeldBatch, IncidentAudience, WrittenMessage,
+};
+use crate::model::lifecycle_effect::{LifecycleEffect, Retraction};
+use crate::model::notification::change::{IncidentChange, ServiceGroup};
+use crate::model::notification::digest::{HeldBy, Hold, RecentMessages};
+use crate::model::notification::message::Message;
+use crate::model::notification::quiet::QuietHours;
+use crate::model::notification::routing::{Concerned, Routed, RoutedServices, Routing};
+use crate::model::notification::{Channel, ChannelKind, Event};
+use crate::model::translated::Translated;
+
+/// A Friday at noon, UTC.
+const NOON_MS: i64 = 1_763_726_400_000;
+
+pub(super) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_ms(NOON_MS + seconds * 1_000)
+}
+
+/// What a channel has chosen.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) events: Vec<Event>,
+    pub(super) min_severity: Severity,
+    pub(super) is_enabled: bool,
+    pub(super) quiet: bool,
+    pub(super) service: Option<i64>,
+    /// The severity that it was told, if the change is a rise.
+    pub(super) told: Severity,
+}
+
+impl Default for Setting {
+    fn default() -> Self {
+        Self {
+            events: Event::USUAL.to_vec(),
+            min_severity: Severity::Minor,
+            is_enabled: true,
+            quiet: false,
+            service: None,
+            told: Severity::Minor,
+        }
+    }
+}
+
+impl Setting {
+    pub(super) fn from(min_severity: Severity) -> Self {
+        Self { min_severity, ..Self::default() }
+    }
+
+    /// It is quiet all day, but for what is critical.
+    pub(super) fn quiet() -> Self {
+        Self { quiet: true, ..Self::default() }
+    }
+
+    pub(super) fn off() -> Self {
+        Self { is_enabled: false, ..Self::default() }
+    }
+
+    pub(super) fn about(service: i64) -> Self {
+        Self { service: Some(service), ..Self::default() }
+    }
+
+    pub(super) fn only(events: &[Event]) -> Self {
+        Self { events: events.to_vec(), ..Self::default() }
+    }
+
+    pub(super) fn told(self, told: Severity) -> Self {
+        Self { told, ..self }
+    }
+
+    pub(super) fn routing(&self) -> Routing {
+        let named =
+            |key| RoutedServices { tags: Vec::new(), services: vec![Routed { key, id: Id::random() }] };
+        let hours = "mon,tue,wed,thu,fri,sat,sun 00:00-24:00".parse().unwrap();
+        let quiet = QuietHours { hours, zone: "UTC".parse().unwrap(), except_from: Severity::Critical };
+        Routing {
+            events: self.events.clone(),
+            min_severity: self.min_severity,
+            selection: self.service.map(named),
+            quiet: self.quiet.then_some(quiet),
+            digest_above: None,
+        }
+    }
+
+    pub(super) fn channel(&self, key: i64) -> Channel {
+        Channel {
+            key,
+            id: Id::random(),
+            organisation: 1,
+            kind: ChannelKind::Webhook,
+            name: "Hook".into(),
+            is_enabled: self.is_enabled,
+            settings: Map::new(),
+            routing: self.routing(),
+            created_at: at(0),
+            updated_at: at(0),
+        }
+    }
+}
+
+pub(super) fn incident(severity: Severity) -> WholeIncident {
+    WholeIncident {
+        incident: Incident {
+            key: 7,
+            id: "rNSJxMbDTX2uHc08AiCqo".parse().unwrap(),
+            organisation: 1,
+            title: Translated::single("en", "Shop is down"),
+            kind: IncidentKind::Standard,
+            status: IncidentStatus::Investigating,
+            severity,
+            is_published: false,
+            started_at: at(90),
+            resolved_at: None,
+            sla_counts_as_downtime: false,
+            created_by: None,
+            acknowledgement: None,
+            created_at: at(100),
+            updated_at: at(100),
+        },
+        services: Vec::new(),
+        statuspages: Vec::new(),
+        updates: Vec::new(),
+        internal_updates: Vec::new(),
+        automation: None,
+    }
+}
+
+pub(super) fn affected(service: i64) -> Affected {
+    Affected {
+        service,
+        id: format!("rNSJxMbDTX2uHc08Ai{service:03}").parse().unwrap(),
+        name: format!("Service {service:03}"),
+        impact: Some(Impact::MajorOutage),
+        is_derived: true,
+        added_at: at(90),
+        recovered_at: None,
+    }
+}
+
+pub(super) fn with_services(whole: WholeIncident, services: &[i64]) -> WholeIncident {
+    WholeIncident { services: services.iter().map(|service| affected(*service)).collect(), ..whole }
+}
+
+/// Messages in words: the event, the second at which it was written, and what holds it until when.
+pub(super) fn written(messages: &[&str]) -> Vec<WrittenMessage> {
+    let message = |(key, text): (i64, &&str)| {
+        let words: Vec<&str> = text.split(' ').collect();
+        let hold =
+            words.get(2).map(|by| Hold { until: at(words[3].parse().unwrap()), by: by.parse().unwrap() });
+        WrittenMessage {
+            key,
+            contact: None,
+            event: words[0].parse().unwrap(),
+            created_at: at(words[1].parse().unwrap()),
+            hold,
+            is_untouched: hold.is_some(),
+        }
+    };
+    (1..).zip(messages).map(message).collect()
+}
+
+pub(super) fn organisation() -> Organisation {
+    Organisation {
+        key: 1,
+        id: Id::random(),
+        name: "Acme".into(),
+        plan: Plan::Business,
+        self_hosted: true,
+        locales: vec!["en".into()],
+        default_locale: "en".into(),
+        created_at: at(0),
+    }
+}
+
+/// One channel with this setting. A held message about services that joined tells of one so far.
+pub(super) fn audience(
+    setting: Setting,
+    written: Vec<WrittenMessage>,
+    after: &WholeIncident,
+) -> IncidentAudience {
+    let mut audience = IncidentAudience {
+        organisation: organisation(),
+        channels: Vec::new(),
+        contacts: Vec::new(),
+        policies: Vec::new(),
+        followed: None,
+        concerned: concerned(after),
+        pages: Vec::new(),
+    };
+    let held = |written: &WrittenMessage| {
+        let joined = ServiceGroup::from_affected([&affected(900)]);
+        let change = IncidentChange { joined, ..IncidentChange::default() };
+        let message = Message::of_incident(written.event, after, audience.sender(None), 0);
+        HeldBatch { key: written.key, message: message.with_change(change) }
+    };
+    let batches = written.iter().filter(|written| written.hold.is_some()).map(held).collect();
+    audience.channels = vec![ChannelAudience {
+        channel: setting.channel(1),
+        recent: RecentMessages::default(),
+        told_severity: (!written.is_empty()).then_some(setting.told),
+        written,
+        batches,
+    }];
+    audience
+}
+
+pub(super) fn concerned(whole: &WholeIncident) -> Concerned {
+    let services = whole.services.iter().map(|affected| affected.service).collect();
+    Concerned { tags: Vec::new(), services }
+}
+
+pub(super) fn policy(position: i32, min_severity: Severity) -> EscalationPolicy {
+    let step = Step { after_seconds: 0, channels: Vec::new(), contacts: Vec::new(), schedules: Vec::new() };
+    EscalationPolicy {
+        key: i64::from(position),
+        id: Id::random(),
+        organisation: 1,
+        position,
+        name: "Night".into(),
+        assignment: Assignment { min_severity, selection: None },
+        steps: vec![step],
+        repeat_after_seconds: None,
+        created_at: at(0),
+        updated_at: at(0),
+    }
+}
+
+/// What a message names: services that joined and recovered, and the severity before.
+pub(super) fn named(message: &Message) -> String {
+    let Some(facts) = message.incident() else { return String::new() };
+    let count = |group: &Option<ServiceGroup>| group.as_ref().map(|group| group.count);
+    let joined = count(&facts.change.joined).map(|count| format!(" +{count}"));
+    let recovered = count(&facts.change.recovered).map(|count| format!(" -{count}"));
+    let before = facts.change.previous_severity.map(|severity| format!(" was {severity}"));
+    [joined, recovered, before].into_iter().flatten().collect()
+}
+
+fn held(hold: Option<Hold>) -> String {
+    match hold {
+        None => String::new(),
+        Some(Hold { by: HeldBy::Batch, until }) => {
+            format!(" until batch {}", until.ms_since(at(0)) / 1_000)
+        }
+        Some(Hold { by, .. }) => format!(" until {by}"),
+    }
+}
+
+pub(super) fn describe(effects: &[LifecycleEffect]) -> Vec<String> {
+    let words = |effect: &LifecycleEffect| match effect {
+        LifecycleEffect::Enqueue(outgoing) => {
+            let message = &outgoing.delivery.message;
+            format!("{}{}{}", message.event, named(message), held(outgoing.delivery.hold))
+        }
+        LifecycleEffect::ReplaceMessage(replaced) => {
+            format!("replace {}{}", replaced.delivery, named(&replaced.message))
+        }
+        LifecycleEffect::Release(_) => "release".into(),
+        LifecycleEffect::Retract(Retraction::HeldSteps(_)) => "retract steps".into(),
+        other => format!("{other:?}"),
+    };
+    effects.iter().map(words).collect()
+}

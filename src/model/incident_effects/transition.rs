@@ -1,0 +1,93 @@
+//! A change of an incident, and what of it is news: its event, services that join or recover, entries for subscribers.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::clock::Timestamp;
+use crate::model::incident::{Affected, TimelineEntry, WholeIncident};
+use crate::model::notification::Event;
+use crate::model::notification::routing::event_of;
+use crate::model::service::ServiceKey;
+
+/// A change of an incident.
+#[derive(Clone, Copy, Debug)]
+pub struct IncidentTransition<'a> {
+    /// As it was; `None` for a new incident.
+    pub before: Option<&'a WholeIncident>,
+    /// As it is; its row is stored and has a key.
+    pub after: &'a WholeIncident,
+    /// A service that is deleted with this change, though the incident still names it.
+    pub leaving: Option<ServiceKey>,
+    /// Now.
+    pub at: Timestamp,
+}
+
+impl IncidentTransition<'_> {
+    /// What is to be told of it; `None` = nothing that is worth a message.
+    #[must_use]
+    pub fn event(&self) -> Option<Event> {
+        event_of(self.before, self.after)
+    }
+
+    /// Returns true if the incident became more severe.
+    #[must_use]
+    pub fn is_rise(&self) -> bool {
+        self.before.is_some_and(|before| before.incident.severity < self.after.incident.severity)
+    }
+
+    /// The services that join the incident with this change, and those of it that fail again; both by name.
+    #[must_use]
+    pub fn joined(&self) -> JoinedServices<'_> {
+        let Some(before) = self.before else { return JoinedServices::default() };
+        let known: HashMap<ServiceKey, bool> =
+            before.services.iter().map(|row| (row.service, row.recovered_at.is_some())).collect();
+        let mut joined = JoinedServices::default();
+        for affected in self.after.services.iter().filter(|row| row.recovered_at.is_none()) {
+            match known.get(&affected.service) {
+                None => joined.new.push(affected),
+                Some(true) => joined.relapsed.push(affected),
+                Some(false) => {}
+            }
+        }
+        joined
+    }
+
+    /// The services that recover from the incident with this change, by name.
+    #[must_use]
+    pub fn recovered(&self) -> Vec<&Affected> {
+        let Some(before) = self.before else { return Vec::new() };
+        let failing = before.services.iter().filter(|row| row.recovered_at.is_none());
+        let failing: HashSet<ServiceKey> = failing.map(|row| row.service).collect();
+        let now = self.after.services.iter().filter(|row| row.recovered_at.is_some());
+        now.filter(|row| failing.contains(&row.service)).collect()
+    }
+
+    /// The entries of the timeline that subscribers are told: new ones, while the incident is published; when it is published,
+    /// the newest one (contract 4.10.3).
+    #[must_use]
+    pub fn entries_for_subscribers(&self) -> Vec<&TimelineEntry> {
+        let after = self.after;
+        if !after.incident.is_published {
+            return Vec::new();
+        }
+        let was_published = self.before.is_some_and(|before| before.incident.is_published);
+        let known = self.before.map_or(0, |before| before.updates.len());
+        let first = if was_published { known } else { known.min(after.updates.len().saturating_sub(1)) };
+        let new = after.updates.get(first..).unwrap_or_default();
+        new.iter().filter(|entry| entry.notify_subscribers).collect()
+    }
+}
+
+/// Services that a change adds to the trouble of an incident.
+#[derive(Clone, Debug, Default)]
+pub struct JoinedServices<'a> {
+    /// Services that the incident did not affect before.
+    pub new: Vec<&'a Affected>,
+    /// Services that had recovered from it.
+    pub relapsed: Vec<&'a Affected>,
+}
+
+/// Returns true while an incident needs somebody: it is open, and nobody has acknowledged it.
+#[must_use]
+pub const fn waits_for_acknowledgement(whole: &WholeIncident) -> bool {
+    !whole.incident.is_resolved() && whole.incident.acknowledgement.is_none()
+}

@@ -1,0 +1,140 @@
+//! What holds a message: quiet hours of its channel or its contact, or a digest.
+//!
+//! When these settings are changed, nothing leaves that the new ones hold, and what they hold no longer leaves now.
+
+use std::collections::BTreeMap;
+
+use crate::clock::Timestamp;
+use crate::model::contact::Contact;
+use crate::model::incident::Severity;
+use crate::model::notification::Event;
+use crate::model::notification::delivery::Delivery;
+use crate::model::notification::digest::{HeldBy, Hold, RecentMessages, WINDOW_MS};
+use crate::model::notification::message::Message;
+use crate::model::notification::quiet::QuietHours;
+use crate::model::notification::routing::Routing;
+
+/// What holds a message that is written now for everybody who reads a channel; `None` when it may leave. Nothing holds a step of
+/// an escalation.
+#[must_use]
+pub fn channel_hold(
+    routing: &Routing,
+    message: &Message,
+    recent: RecentMessages,
+    now: Timestamp,
+) -> Option<Hold> {
+    let severity = message.severity().filter(|_| message.event != Event::IncidentEscalated)?;
+    if let Some(hold) = quiet_hold(routing.quiet.as_ref(), severity, now) {
+        return Some(hold);
+    }
+    routing.digest_above.filter(|_| recent.are_many)?;
+    let until = recent.digest_at.unwrap_or_else(|| now.plus_ms(WINDOW_MS));
+    Some(Hold { until, by: HeldBy::Digest })
+}
+
+/// What holds a message that is written now for a contact.
+#[must_use]
+pub fn contact_hold(contact: &Contact, severity: Severity, now: Timestamp) -> Option<Hold> {
+    quiet_hold(contact.quiet.as_ref(), severity, now)
+}
+
+/// What holds a message from now on, by the changed settings of its channel.
+#[must_use]
+pub fn hold_by_channel(delivery: &Delivery, routing: &Routing, now: Timestamp) -> Option<Hold> {
+    let held = delivery.hold?;
+    let is_step = delivery.message.event == Event::IncidentEscalated;
+    let quiet = routing.quiet.as_ref().filter(|_| !is_step);
+    if let Some(hold) = quiet_hold(quiet, delivery.message.severity()?, now) {
+        return Some(hold);
+    }
+    Some(match held.by {
+        HeldBy::Digest if routing.digest_above.is_some() => held,
+        HeldBy::Batch => held,
+        HeldBy::QuietHours | HeldBy::Digest => ended(held, now),
+    })
+}
+
+/// What holds a message from now on, by the changed quiet hours of the contact that it is for.
+#[must_use]
+pub fn hold_by_contact(delivery: &Delivery, contact: &Contact, now: Timestamp) -> Option<Hold> {
+    let held = delivery.hold?;
+    let severity = delivery.message.severity()?;
+    Some(contact_hold(contact, severity, now).unwrap_or_else(|| ended(held, now)))
+}
+
+/// The keys of the messages of which the hold changes, by their new holds: those are few, however many messages there are.
+#[must_use]
+pub fn changed_holds(
+    deliveries: &[Delivery],
+    hold_of: impl Fn(&Delivery) -> Option<Hold>,
+) -> Vec<(Hold, Vec<i64>)> {
+    let mut changed: BTreeMap<(Timestamp, &str), (Hold, Vec<i64>)> = BTreeMap::new();
+    for delivery in deliveries {
+        let Some(hold) = hold_of(delivery).filter(|hold| Some(*hold) != delivery.hold) else { continue };
+        changed.entry((hold.until, hold.by.as_str())).or_insert((hold, Vec::new())).1.push(delivery.key);
+    }
+    changed.into_values().collect()
+}
+
+fn quiet_hold(quiet: Option<&QuietHours>, severity: Severity, now: Timestamp) -> Option<Hold> {
+    let until = quiet?.held_until(severity, now)?;
+    Some(Hold { until, by: HeldBy::QuietHours })
+}
+
+/// A hold that is over: what it held may still become a digest.
+fn ended(held: Hold, now: Timestamp) -> Hold {
+    Hold { until: held.until.min(now), ..held }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::model::notification::delivery::DeliveryPlace;
+    use crate::model::notification::message::{NoticeFacts, Subject};
+
+    /// A Friday, 22:30 UTC.
+    const NOW_MS: i64 = 1_763_764_200_000;
+    const HOUR_MS: i64 = 3_600_000;
+
+    fn hours(until: Option<u8>) -> Option<QuietHours> {
+        let hours = format!("mon,tue,wed,thu,fri,sat,sun 20:00-{}:00", until?).parse().unwrap();
+        Some(QuietHours { hours, zone: "UTC".parse().unwrap(), except_from: Severity::Critical })
+    }
+
+    fn held(by: HeldBy, severity: Severity) -> Delivery {
+        let id = "rNSJxMbDTX2uHc08AiCqo".to_owned();
+        let facts = NoticeFacts { id, title: String::new(), text: String::new(), severity, is_over: false };
+        let subject = Subject::Notice(facts);
+        let message = Message { event: Event::SlaBurning, at: NOW_MS, organisation: String::new(), subject };
+        let hold = Some(Hold { until: Timestamp::from_ms(NOW_MS + HOUR_MS), by });
+        let place = DeliveryPlace { organisation: 1, channel: 1, contact: None, hold };
+        Delivery::written(message, place, Timestamp::from_ms(NOW_MS))
+    }
+
+    /// Why a message that is held for an hour is held, its severity, the hour at which the new quiet hours end, whether the channel
+    /// has digests still; minutes from now at which it leaves, and why it is held.
+    #[rstest]
+    #[case::the_same_hours(HeldBy::QuietHours, Severity::Minor, (Some(24), true), (90, HeldBy::QuietHours))]
+    #[case::shorter_hours(HeldBy::QuietHours, Severity::Minor, (Some(23), true), (30, HeldBy::QuietHours))]
+    #[case::hours_that_are_over(HeldBy::QuietHours, Severity::Minor, (Some(21), true), (0, HeldBy::QuietHours))]
+    #[case::no_hours(HeldBy::QuietHours, Severity::Minor, (None, true), (0, HeldBy::QuietHours))]
+    #[case::bad_enough(HeldBy::QuietHours, Severity::Critical, (Some(24), true), (0, HeldBy::QuietHours))]
+    #[case::a_digest(HeldBy::Digest, Severity::Minor, (None, true), (60, HeldBy::Digest))]
+    #[case::a_digest_in_new_hours(HeldBy::Digest, Severity::Minor, (Some(24), true), (90, HeldBy::QuietHours))]
+    #[case::no_digest(HeldBy::Digest, Severity::Minor, (None, false), (0, HeldBy::Digest))]
+    #[case::a_batch(HeldBy::Batch, Severity::Minor, (None, false), (60, HeldBy::Batch))]
+    fn changed_settings_decide_about_what_is_held(
+        #[case] by: HeldBy,
+        #[case] severity: Severity,
+        #[case] (until, has_digest): (Option<u8>, bool),
+        #[case] (minutes, expected): (i64, HeldBy),
+    ) {
+        let digest_above = has_digest.then_some(5);
+        let routing = Routing { quiet: hours(until), digest_above, ..Routing::default() };
+        let now = Timestamp::from_ms(NOW_MS);
+        let hold = hold_by_channel(&held(by, severity), &routing, now).unwrap();
+        assert_eq!((hold.until.ms_since(now) / 60_000, hold.by), (minutes, expected));
+    }
+}
