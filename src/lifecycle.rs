@@ -5,7 +5,8 @@
 //! - `maintenances`: maintenances begin, end and are reminded of; `maintenance_series` makes those of series
 //! - `recoveries`: services recover from open incidents
 //! - `notices`: notices begin, become worse and end
-//! - `escalation_steps`: a step of an escalation is taken
+//! - `escalation_steps`: a step of an escalation is taken; `escalation_policies`: its policy is changed
+//! - `clock_setback`: the clock was ahead and is set back
 //! - `digests`: held messages become one message
 //! - `held_messages`: quiet hours or digests are changed while messages are held
 //! - `audience`: reads who may have to be told
@@ -16,8 +17,10 @@
 //! written here.
 
 mod audience;
+pub mod clock_setback;
 pub mod digests;
 mod effects;
+pub mod escalation_policies;
 pub mod escalation_steps;
 pub mod held_messages;
 pub mod incidents;

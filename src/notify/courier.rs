@@ -59,6 +59,7 @@ impl Courier {
         transaction.commit().await?;
         let (mut tidied, mut escalated, mut forgotten): (Option<Instant>, Option<Instant>, Option<Instant>) =
             (None, None, None);
+        let mut newest = None;
         let is_time = |last: Option<Instant>, every| last.is_none_or(|at| at.elapsed() >= every);
         loop {
             if is_time(tidied, TIDY) {
@@ -72,7 +73,7 @@ impl Courier {
                 forgotten = Some(Instant::now());
             }
             if is_time(escalated, ESCALATE) {
-                self.take_due_steps().await?;
+                self.take_due_steps(&mut newest).await?;
                 escalated = Some(Instant::now());
             }
             let has_sent = round.send_due().await?;

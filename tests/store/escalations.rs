@@ -174,6 +174,64 @@ async fn steps_that_wait_for_the_morning_do_not_pile_up(
     assert_eq!(left.len(), usize::from(!is_taken));
 }
 
+/// An incident that was opened while the clock was a year ahead is escalated all the same, once the clock is right.
+#[rstest]
+#[tokio::test]
+async fn a_clock_that_was_ahead_delays_no_step(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    stored_policy(&store, &owner).await;
+    let mut incident = made(&owner, &[]);
+    let now = incident.incident.updated_at;
+    incident.incident.updated_at = now.plus_ms(365 * 24 * 3_600_000);
+    let transaction = store.main.begin().await.unwrap();
+    lifecycle::incidents::insert(&transaction, &mut incident).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(due(store.main.reader(), now, 9).await.unwrap(), []);
+    let transaction = store.main.begin().await.unwrap();
+    lifecycle::clock_setback::bring_back(&transaction, now).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(due(store.main.reader(), now, 9).await.unwrap().len(), 1);
+    let messages = courier::due(store.main.reader(), now, &[], 9).await.unwrap();
+    assert_eq!(messages.len(), 1, "nor a message");
+}
+
+/// A step that waits in quiet hours and one on duty at the same time are one page.
+#[rstest]
+#[tokio::test]
+async fn a_held_step_and_one_on_duty_are_one_page(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let silent = Routing { min_severity: Severity::Critical, ..Routing::default() };
+    let channel = channel_of_kind(&store, &owner, (ChannelKind::Email, silent)).await;
+    let told = Routed { key: channel.key, id: channel.id };
+    let hours = "mon,tue,wed,thu,fri,sat,sun 00:00-24:00".parse().unwrap();
+    let quiet = Some(QuietHours { hours, zone: Zone::UTC, except_from: Severity::Critical });
+    let contact = stored_contact_with(&store, &owner, (told, quiet)).await;
+    let named = vec![Routed { key: contact.key, id: contact.id }];
+    let step = Step { after_seconds: 0, channels: Vec::new(), contacts: named, schedules: Vec::new() };
+    stored_policy_of(&store, &owner, vec![step]).await;
+    let mut incident = made(&owner, &[]);
+    incident.incident.severity = Severity::Minor;
+    let transaction = store.main.begin().await.unwrap();
+    lifecycle::incidents::insert(&transaction, &mut incident).await.unwrap();
+    transaction.commit().await.unwrap();
+    let second = incident.incident.updated_at.ms() - at(0).ms();
+    let step = due(store.main.reader(), at(second), 9).await.unwrap()[0];
+    assert_eq!(take(&store, step, second).await, 0, "it is held");
+    // The quiet hours end before the next round.
+    let transaction = store.main.begin().await.unwrap();
+    contacts::update(&transaction, &Contact { quiet: None, ..contact }).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(take(&store, step, second + 60_000).await, 1);
+    let all = courier::due(store.main.reader(), at(second + 60_000), &[], 9).await.unwrap();
+    assert_eq!(all.len(), 1, "one page");
+}
+
 /// A contact with one channel.
 async fn stored_contact(store: &Store, owner: &Organisation, channel: Routed) -> Contact {
     stored_contact_with(store, owner, (channel, None)).await

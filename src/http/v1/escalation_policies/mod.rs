@@ -24,6 +24,7 @@ use crate::http::v1::escalation_policies::known::KnownRows;
 use crate::http::v1::escalation_policies::view::EscalationPolicyView;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
+use crate::lifecycle;
 use crate::model::escalation::EscalationPolicy;
 use crate::store::escalation_policies;
 
@@ -73,7 +74,7 @@ pub(super) async fn update_escalation_policy(call: Call<AppState>) -> Result<Com
         return write.commit(Reply::data(to_json(&EscalationPolicyView::of(&stored)))).await;
     }
     let changed = EscalationPolicy { updated_at: draft.now, ..changed };
-    escalation_policies::update(&*write, &stored, &changed).await?;
+    lifecycle::escalation_policies::update(&write, &stored, &changed, draft.now).await?;
     write.commit(Reply::data(to_json(&EscalationPolicyView::of(&changed)))).await
 }
 

@@ -1,0 +1,48 @@
+//! What was written while the clock was ahead, after it was set back: nothing waits longer than it was meant to.
+
+use std::collections::HashMap;
+
+use crate::clock::Timestamp;
+use crate::lifecycle::effects;
+use crate::model::escalation::EscalationPolicy;
+use crate::model::lifecycle_effect::{EscalationAdvance, LifecycleEffect};
+use crate::model::notification::digest::{HeldBy, Hold};
+use crate::model::notification::quiet::LONGEST_MS;
+use crate::store::notifications::courier::bring_all_forward;
+use crate::store::notifications::holds::held_beyond;
+use crate::store::{MainError, Transaction, escalation_policies, escalations};
+
+/// Rows read at once.
+const AT_ONCE: u64 = 500;
+
+/// Brings the steps of escalations and the tries of messages back to times that are possible now.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn bring_back(transaction: &Transaction, now: Timestamp) -> Result<(), MainError> {
+    bring_all_forward(transaction, now).await?;
+    let held = held_beyond(transaction, now.plus_ms(LONGEST_MS)).await?;
+    let released = Hold { until: now, by: HeldBy::QuietHours };
+    let effects = vec![LifecycleEffect::Rehold { deliveries: held, hold: released }];
+    effects::carry_out(transaction, effects, now).await?;
+    let mut policies: HashMap<i64, Option<EscalationPolicy>> = HashMap::new();
+    let mut after = 0;
+    loop {
+        let waiting = escalations::due_after(transaction, now, (after, AT_ONCE)).await?;
+        let Some((_, last)) = waiting.last() else { return Ok(()) };
+        after = last.incident;
+        let mut effects = Vec::new();
+        for (key, EscalationAdvance { incident, progress }) in waiting {
+            if !policies.contains_key(&key) {
+                policies.insert(key, escalation_policies::with_key(transaction, key).await?);
+            }
+            let Some(Some(policy)) = policies.get(&key) else { continue };
+            let within = progress.within(policy, now);
+            if within != progress {
+                let advance = EscalationAdvance { incident, progress: within };
+                effects.push(LifecycleEffect::AdvanceEscalation(advance));
+            }
+        }
+        effects::carry_out(transaction, effects, now).await?;
+    }
+}
