@@ -49,6 +49,7 @@ mod incident_pages;
 mod incident_policies;
 mod incident_races;
 mod incident_random;
+mod incident_reach;
 mod incident_timeline;
 mod incidents;
 mod kept_reads;

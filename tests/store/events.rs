@@ -8,7 +8,7 @@ use watchkeeper::model::event::{Act, Kind};
 use watchkeeper::model::maintenance::step::Step;
 use watchkeeper::model::sight::Sight;
 use watchkeeper::model::translated::Translated;
-use watchkeeper::store::{events, maintenances};
+use watchkeeper::store::events;
 
 use crate::incidents::made;
 use crate::support::Backend;

@@ -120,7 +120,7 @@ async fn what_becomes_bad_enough_takes_along_what_waits_in_front_of_it(
     let due = waiting(&store, at(2_000)).await;
     assert_eq!(events(&due), [Event::IncidentOpened], "of this incident alone");
     end(&store, &due[0], TryOutcome::Delivered, None).await;
-    assert_eq!(events(&waiting(&store, at(2_000)).await), [Event::IncidentUpdated]);
+    assert_eq!(events(&waiting(&store, at(2_000)).await), [Event::IncidentWorsened]);
 }
 
 #[rstest]
@@ -199,4 +199,33 @@ async fn digests_come_one_after_the_other(#[values(Backend::Sqlite, Backend::Pos
     let second = waiting(&store, due).await;
     assert_eq!(events(&second), [Event::IncidentResolved, Event::Digest]);
     assert_ne!(second[1].id, first[0].id);
+}
+
+/// A digest that cannot be delivered holds back what follows about its incidents, and nothing else.
+#[rstest]
+#[tokio::test]
+async fn a_digest_is_in_front_of_what_it_tells_alone(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let routing = Routing { digest_above: Some(1), ..Routing::default() };
+    let channel = routed_channel(&store, &owner, routing).await;
+    let mut told = Vec::new();
+    for number in 0..3 {
+        told.push(opened(&store, &owner, at(number)).await);
+    }
+    let alone = waiting(&store, at(10)).await;
+    end(&store, &alone[0], TryOutcome::Delivered, None).await;
+    assert!(make_digest(&store, &channel, &[], at(2 + WINDOW_MS)).await);
+    let later = at(3 * WINDOW_MS);
+    let other = opened(&store, &owner, later).await;
+    changed(&store, &told[2], at(5 * WINDOW_MS), |whole| resolve(whole, at(5 * WINDOW_MS))).await;
+    let due = waiting(&store, at(6 * WINDOW_MS)).await;
+    assert_eq!(events(&due), [Event::Digest, Event::IncidentOpened]);
+    assert_eq!(due[1].message.subject_id(), other.incident.id.as_str());
+    end(&store, &due[0], TryOutcome::Delivered, None).await;
+    let mut next = waiting(&store, at(6 * WINDOW_MS)).await;
+    next.sort_by_key(|delivery| delivery.key);
+    assert_eq!(events(&next), [Event::IncidentOpened, Event::IncidentResolved]);
 }

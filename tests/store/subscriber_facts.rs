@@ -19,7 +19,7 @@ use watchkeeper::model::subscriber_fact::{FactKind, KEPT_MS, SubscriberFact};
 use watchkeeper::model::translated::Translated;
 use watchkeeper::store::components;
 use watchkeeper::store::linked::LinkedPage;
-use watchkeeper::store::maintenances::{self, reminders};
+use watchkeeper::store::maintenances::reminders;
 use watchkeeper::store::subscriber_facts::{after, forget};
 
 use crate::incidents::made;
