@@ -1,7 +1,8 @@
 //! Everything that changes incidents, maintenances and notices, with all that follows from a change.
 //!
 //! - `incidents`: new, changed and deleted incidents
-//! - `service_deletion`: what a deleted service leaves of its incidents
+//! - `service_deletion`: what a deleted service leaves of its incidents and maintenances
+//! - `maintenances`: maintenances begin, end and are reminded of; `maintenance_series` makes those of series
 //! - `notices`: notices begin, become worse and end
 //! - `escalation_steps`: a step of an escalation is taken
 //! - `digests`: held messages become one message
@@ -17,5 +18,7 @@ pub mod digests;
 mod effects;
 pub mod escalation_steps;
 pub mod incidents;
+pub mod maintenance_series;
+pub mod maintenances;
 pub mod notices;
 pub mod service_deletion;

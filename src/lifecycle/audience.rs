@@ -8,7 +8,7 @@ use crate::id::Id;
 use crate::model::contact::Contact;
 use crate::model::incident::{Incident, WholeIncident};
 use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience, WrittenMessage};
-use crate::model::incident_effects::{IncidentChange, waits_for_acknowledgement};
+use crate::model::incident_effects::{IncidentTransition, waits_for_acknowledgement};
 use crate::model::notification::Channel;
 use crate::model::notification::digest::RecentMessages;
 use crate::model::notification::routing::Concerned;
@@ -23,7 +23,7 @@ use crate::store::{
 /// Who may have to be told of a change of an incident; `None` when the organisation is gone.
 pub(super) async fn of_incident_change(
     transaction: &Transaction,
-    change: &IncidentChange<'_>,
+    change: &IncidentTransition<'_>,
 ) -> Result<Option<IncidentAudience>, MainError> {
     let Some(mut audience) = nobody(transaction, &change.after.incident).await? else { return Ok(None) };
     let incident = &change.after.incident;

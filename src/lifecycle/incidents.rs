@@ -6,7 +6,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::lifecycle::{audience, effects};
 use crate::model::incident::WholeIncident;
-use crate::model::incident_effects::{IncidentChange, deletion_effects, incident_effects};
+use crate::model::incident_effects::{IncidentTransition, deletion_effects, incident_effects};
 use crate::model::sight::Sight;
 use crate::store::incidents::{find, row_changes};
 use crate::store::{MainError, Transaction};
@@ -18,7 +18,7 @@ use crate::store::{MainError, Transaction};
 pub async fn insert(transaction: &Transaction, whole: &mut WholeIncident) -> Result<(), MainError> {
     row_changes::insert(transaction, whole).await?;
     let at = whole.incident.updated_at;
-    follow_change(transaction, IncidentChange { before: None, after: whole, leaving: None, at }).await
+    follow_change(transaction, IncidentTransition { before: None, after: whole, leaving: None, at }).await
 }
 
 /// Stores what has changed at `at` from `before` to `after`; does nothing when they are equal.
@@ -34,7 +34,7 @@ pub async fn save(
     save_change(
         transaction,
         (before, after),
-        IncidentChange { before: Some(before), after, leaving: None, at },
+        IncidentTransition { before: Some(before), after, leaving: None, at },
     )
     .await
 }
@@ -43,7 +43,7 @@ pub async fn save(
 pub(super) async fn save_change(
     transaction: &Transaction,
     (before, after): (&WholeIncident, &WholeIncident),
-    change: IncidentChange<'_>,
+    change: IncidentTransition<'_>,
 ) -> Result<(), MainError> {
     if before == after {
         return Ok(());
@@ -52,7 +52,7 @@ pub(super) async fn save_change(
     follow_change(transaction, change).await
 }
 
-async fn follow_change(transaction: &Transaction, change: IncidentChange<'_>) -> Result<(), MainError> {
+async fn follow_change(transaction: &Transaction, change: IncidentTransition<'_>) -> Result<(), MainError> {
     let Some(audience) = audience::of_incident_change(transaction, &change).await? else { return Ok(()) };
     effects::carry_out(transaction, incident_effects(&change, &audience), change.at).await
 }

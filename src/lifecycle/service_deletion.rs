@@ -1,17 +1,22 @@
-//! What a deleted service leaves of its incidents (contract 4.3.9, incident rows).
+//! What a deleted service leaves of its incidents and maintenances (contract 4.3.9).
 //!
 //! It runs in the transaction of the delete, before the service's row goes; the links of the service go with that row.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::lifecycle::incidents::{delete_all, save_change};
+use crate::lifecycle::{maintenance_series, maintenances};
 use crate::model::event::{Act, Kind};
 use crate::model::incident::{IncidentStatus, TimelineEntry};
-use crate::model::incident_effects::IncidentChange;
+use crate::model::incident_effects::IncidentTransition;
+use crate::model::maintenance::{Maintenance, MaintenanceStatus};
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 use crate::store::incidents::of_key_for_update;
 use crate::store::incidents::of_service::{LinkedIncident, linked_for_update};
+use crate::store::maintenances::of_service::{LinkedMaintenance, linked, lock_of, unlink};
+use crate::store::maintenances::row_changes;
+use crate::store::maintenances::series::{occurrences, of_service as series_of_service};
 use crate::store::{MainError, Transaction, events, outages};
 
 /// A service that is about to be deleted.
@@ -107,6 +112,85 @@ async fn resolve(
     after.resolve(entry, deletion.at);
     after.incident.updated_at = deletion.at;
     let (leaving, at) = (Some(deletion.service), deletion.at);
-    let change = IncidentChange { before: Some(&before), after: &after, leaving, at };
+    let change = IncidentTransition { before: Some(&before), after: &after, leaving, at };
     save_change(transaction, (&before, &after), change).await
+}
+
+/// The numbers of maintenances that were cancelled, deleted or detached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MaintenanceCleanup {
+    /// They concerned nothing else and had not ended.
+    pub cancelled: usize,
+    /// They concerned nothing else, and were to go with the service.
+    pub deleted: usize,
+    /// They stay as they are, without the service.
+    pub detached: usize,
+}
+
+/// Detaches a service that is about to be deleted from every maintenance and every series. Maintenances that concern nothing
+/// else are deleted if `delete_orphaned`, else cancelled unless they have ended. The windows of the service go with the
+/// service. The caller has locked the maintenances before it locked the service ([`lock_of`]).
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn settle_maintenances(
+    transaction: &Transaction,
+    service: ServiceKey,
+    delete_orphaned: bool,
+    now: Timestamp,
+) -> Result<MaintenanceCleanup, MainError> {
+    lock_of(transaction, service).await?;
+    settle_series(transaction, service, delete_orphaned).await?;
+    let linked = linked(transaction, service).await?;
+    if linked.is_empty() {
+        return Ok(MaintenanceCleanup::default());
+    }
+    let keys = |some: &[&LinkedMaintenance]| -> Vec<i64> {
+        some.iter().map(|linked| linked.maintenance.key).collect()
+    };
+    let (shared, lone): (Vec<_>, Vec<_>) = linked.iter().partition(|linked| linked.is_shared);
+    let updated = (Kind::Maintenance, Act::Updated);
+    let mut cleanup = MaintenanceCleanup::default();
+    if delete_orphaned {
+        let origins = lone.iter().filter_map(|linked| linked.maintenance.origin);
+        let windows: Vec<_> = origins.map(|origin| (origin.series, origin.occurrence)).collect();
+        // Their series do not create them again.
+        occurrences::skip_all(transaction, &windows).await?;
+        events::of_keys(transaction, updated, &keys(&shared), &[service]).await?;
+        maintenances::delete_all(transaction, &keys(&lone)).await?;
+        cleanup.deleted = lone.len();
+    } else {
+        let all: Vec<_> = linked.iter().collect();
+        events::of_keys(transaction, updated, &keys(&all), &[service]).await?;
+        let open: Vec<_> = lone.into_iter().filter(|linked| is_open(&linked.maintenance)).collect();
+        row_changes::cancel(transaction, &keys(&open), now).await?;
+        cleanup.cancelled = open.len();
+    }
+    unlink(transaction, service).await?;
+    cleanup.detached = linked.len() - cleanup.deleted - cleanup.cancelled;
+    Ok(cleanup)
+}
+
+const fn is_open(maintenance: &Maintenance) -> bool {
+    matches!(maintenance.status, MaintenanceStatus::Scheduled | MaintenanceStatus::InProgress)
+}
+
+/// Detaches the service from every series. One that covers nothing else makes no more maintenances: it is deleted if
+/// `delete_orphaned`, else cancelled. Maintenances of it that are left are settled as others are.
+async fn settle_series(
+    transaction: &Transaction,
+    service: ServiceKey,
+    delete_orphaned: bool,
+) -> Result<(), MainError> {
+    let orphaned = series_of_service::orphaned_by(transaction, service).await?;
+    series_of_service::unlink(transaction, service).await?;
+    for series in orphaned {
+        if delete_orphaned {
+            maintenance_series::delete_waiting(transaction, series).await?;
+            maintenance_series::delete(transaction, series).await?;
+        } else {
+            series_of_service::cancel(transaction, series).await?;
+        }
+    }
+    Ok(())
 }

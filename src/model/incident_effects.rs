@@ -25,7 +25,7 @@ use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
 
 /// A change of an incident.
 #[derive(Clone, Copy, Debug)]
-pub struct IncidentChange<'a> {
+pub struct IncidentTransition<'a> {
     /// As it was; `None` for a new incident.
     pub before: Option<&'a WholeIncident>,
     /// As it is; its row is stored and has a key.
@@ -36,7 +36,7 @@ pub struct IncidentChange<'a> {
     pub at: Timestamp,
 }
 
-impl IncidentChange<'_> {
+impl IncidentTransition<'_> {
     /// What is to be told of it; `None` = nothing that is worth a message.
     #[must_use]
     pub fn event(&self) -> Option<Event> {
@@ -73,7 +73,10 @@ pub const fn waits_for_acknowledgement(whole: &WholeIncident) -> bool {
 
 /// Everything that follows from a change, in the order in which it is carried out.
 #[must_use]
-pub fn incident_effects(change: &IncidentChange<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
+pub fn incident_effects(
+    change: &IncidentTransition<'_>,
+    audience: &IncidentAudience,
+) -> Vec<LifecycleEffect> {
     let mut effects = messages::message_effects(change, audience);
     effects.extend(subscriber_facts(change, audience));
     effects.extend(escalation_effect(change, audience));
@@ -91,7 +94,7 @@ pub fn deletion_effects(organisation: i64, (key, id): (i64, Id)) -> Vec<Lifecycl
     ]
 }
 
-fn subscriber_facts(change: &IncidentChange<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
+fn subscriber_facts(change: &IncidentTransition<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
     let incident = &change.after.incident;
     let fact = |entry: &TimelineEntry| {
         LifecycleEffect::SubscriberFact(Box::new(SubscriberFact {
@@ -111,7 +114,10 @@ fn subscriber_facts(change: &IncidentChange<'_>, audience: &IncidentAudience) ->
 
 /// An incident follows the first policy that matches until somebody acknowledges it or it is over. One that follows a policy
 /// stays with it.
-fn escalation_effect(change: &IncidentChange<'_>, audience: &IncidentAudience) -> Option<LifecycleEffect> {
+fn escalation_effect(
+    change: &IncidentTransition<'_>,
+    audience: &IncidentAudience,
+) -> Option<LifecycleEffect> {
     let incident = &change.after.incident;
     if !waits_for_acknowledgement(change.after) {
         return change.before.map(|_| LifecycleEffect::EndEscalation(incident.key));
@@ -133,7 +139,7 @@ fn escalation_effect(change: &IncidentChange<'_>, audience: &IncidentAudience) -
     }))
 }
 
-fn published_act(change: &IncidentChange<'_>) -> LifecycleEffect {
+fn published_act(change: &IncidentTransition<'_>) -> LifecycleEffect {
     let after = change.after;
     let services = |whole: &WholeIncident| -> HashSet<ServiceKey> {
         whole.services.iter().map(|affected| affected.service).collect()

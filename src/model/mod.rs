@@ -34,6 +34,7 @@ pub mod ledger;
 pub mod lifecycle_effect;
 pub mod location;
 pub mod maintenance;
+pub mod maintenance_effects;
 pub mod node;
 pub mod notice;
 pub mod notice_effects;

@@ -1,35 +1,35 @@
 //! Maintenances (contract 4.11). Every finder is scoped by organisation, except those of the clock (`due`).
 //!
-//! This file keeps the rows. Which rows a list shows is in `filter`, who is covered and where it is shown in `links`,
-//! entries in `timeline`, the effect on services in `effect`, what a deleted service leaves behind in `cleanup`.
+//! Writing is in `row_changes`. Which rows a list shows is in `filter`, who is covered and where it is shown in `links`,
+//! entries in `timeline`, the windows of covered services in `effect`, the maintenances of a service that is deleted in
+//! `of_service`.
 
-pub mod cleanup;
 pub mod due;
 pub mod effect;
 pub mod filter;
 pub mod links;
+pub mod of_service;
 pub mod reminders;
+pub mod row_changes;
 pub mod series;
 pub mod timeline;
 
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
-    EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, Select,
 };
 use watchkeeper_entities::maintenance::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::announcement::Author;
-use crate::model::event::Act;
 use crate::model::maintenance::origin::Origin;
-use crate::model::maintenance::{Maintenance, MaintenanceKey, Notices, Schedule};
-use crate::model::service::ServiceKey;
+use crate::model::maintenance::{Maintenance, Notices, Schedule};
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::maintenances::filter::Filter;
 use crate::store::scoped::{Rows, narrowed};
-use crate::store::{MainError, PageWindow, events};
+use crate::store::{MainError, PageWindow};
 
 fn seen(sight: Sight) -> Select<Entity> {
     let owned = Entity::find().filter(Column::OrganisationId.eq(sight.organisation()));
@@ -86,48 +86,6 @@ pub async fn list(
         .all(connection)
         .await?;
     Ok((rows.iter().map(from_row).collect::<Result<_, _>>()?, total))
-}
-
-/// Stores a new maintenance of these services, shown on these status pages; its `key` is given by the database and returned in
-/// the result.
-///
-/// # Errors
-/// When the database fails.
-pub async fn insert(
-    connection: &impl ConnectionTrait,
-    maintenance: Maintenance,
-    services: &[ServiceKey],
-    statuspages: &[i64],
-) -> Result<Maintenance, MainError> {
-    let row = ActiveModel { id: NotSet, ..to_row(&maintenance) };
-    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
-    links::cover(connection, key, services).await?;
-    links::show_on(connection, key, statuspages).await?;
-    note(connection, Act::Created, key).await?;
-    Ok(Maintenance { key, ..maintenance })
-}
-
-/// Stores all fields of the maintenance.
-///
-/// # Errors
-/// When the database fails.
-pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), MainError> {
-    to_row(maintenance).update(connection).await?;
-    note(connection, Act::Updated, maintenance.key).await
-}
-
-/// Deletes the maintenance with its timeline and its links. Its effect must have been ended before.
-///
-/// # Errors
-/// When the database fails.
-pub async fn delete(connection: &impl ConnectionTrait, key: MaintenanceKey) -> Result<(), MainError> {
-    note(connection, Act::Deleted, key).await?;
-    Entity::delete_by_id(key).exec(connection).await?;
-    Ok(())
-}
-
-async fn note(connection: &impl ConnectionTrait, act: Act, key: MaintenanceKey) -> Result<(), MainError> {
-    events::of_maintenances(connection, act, Condition::all().add(Column::Id.eq(key)), &[]).await
 }
 
 fn to_row(maintenance: &Maintenance) -> ActiveModel {

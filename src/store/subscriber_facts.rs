@@ -1,7 +1,5 @@
-//! Facts for the subscribers of status pages, written in the transaction of what they tell, each once.
-//!
-//! Whoever writes one holds the organisation, so facts have the order of what they tell. `pages` says which
-//! pages show an incident or a maintenance.
+//! Facts for the subscribers of status pages, each once. `lifecycle` decides which there are, and writes them in the transaction
+//! of what they tell. `pages` says which pages show an incident or a maintenance.
 
 pub mod pages;
 
@@ -14,68 +12,12 @@ use watchkeeper_entities::subscriber_fact_page;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::maintenance::reminder::Reminder;
-use crate::model::maintenance::step::NewEntry;
-use crate::model::maintenance::{Maintenance, texts};
 use crate::model::subscriber_fact::{FactKind, FactSubject, KEPT_MS, SubscriberFact};
 use crate::model::translated::Translated;
 use crate::store::MainError;
 
 /// Facts whose pages are read in one statement.
 const CHUNK: usize = 500;
-
-/// Writes what subscribers are told of new entries on the timeline of a maintenance, which has these ids for them.
-///
-/// # Errors
-/// When the database fails.
-pub async fn of_maintenance(
-    connection: &impl ConnectionTrait,
-    maintenance: &Maintenance,
-    entries: &[NewEntry],
-    ids: &[Id],
-) -> Result<(), MainError> {
-    for (entry, id) in entries.iter().zip(ids).filter(|(entry, _)| entry.notify_subscribers) {
-        let subject = FactSubject::Maintenance { maintenance: maintenance.key, entry: *id };
-        let fact = fact(connection, maintenance, (entry.happened.fact(), subject)).await?;
-        write(connection, &SubscriberFact { message: entry.message.clone(), at: entry.created_at, ..fact })
-            .await?;
-    }
-    Ok(())
-}
-
-/// Writes a reminder of a maintenance, unless there is one of this start; the text is in this language.
-///
-/// # Errors
-/// When the database fails.
-pub async fn of_reminder(
-    connection: &impl ConnectionTrait,
-    maintenance: &Maintenance,
-    reminder: Reminder,
-    (at, locale): (Timestamp, &str),
-) -> Result<(), MainError> {
-    let subject = FactSubject::Reminder { maintenance: maintenance.key, start: maintenance.schedule.start };
-    let fact = fact(connection, maintenance, (reminder.fact(), subject)).await?;
-    let message = Translated::single(locale, texts::reminded(maintenance.schedule));
-    write(connection, &SubscriberFact { message, at, ..fact }).await
-}
-
-async fn fact(
-    connection: &impl ConnectionTrait,
-    maintenance: &Maintenance,
-    (kind, subject): (FactKind, FactSubject),
-) -> Result<SubscriberFact, MainError> {
-    Ok(SubscriberFact {
-        key: 0,
-        id: Id::random(),
-        organisation: maintenance.organisation,
-        kind,
-        subject,
-        title: maintenance.title.clone(),
-        message: maintenance.title.clone(),
-        at: maintenance.updated_at,
-        pages: pages::that_show_maintenance(connection, maintenance.key).await?,
-    })
-}
 
 /// Stores a fact, unless there is one about the same.
 ///

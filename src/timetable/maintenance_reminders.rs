@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
-use crate::store::maintenances::reminders::{DueReminder, due, tell};
+use crate::lifecycle::maintenances::remind;
+use crate::store::maintenances::reminders::{DueReminder, due};
 use crate::store::{Databases, MainError};
 
 /// Reminders looked up at a time.
@@ -42,7 +43,7 @@ impl Reminders {
 
     async fn tell(&self, reminder: DueReminder, now: Timestamp) -> Result<bool, MainError> {
         let transaction = self.databases.main.begin().await?;
-        let is_told = tell(&transaction, reminder, now).await?;
+        let is_told = remind(&transaction, reminder, now).await?;
         transaction.commit().await?;
         Ok(is_told)
     }

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use crate::announcer::Announcer;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
+use crate::lifecycle::maintenance_series;
 use crate::model::maintenance::origin::SeriesKey;
 use crate::model::maintenance::series::SeriesStatus;
 use crate::model::maintenance::step::Stamp;
-use crate::store::maintenances::series::{self, planning};
+use crate::store::maintenances::series;
 use crate::store::{MainError, organisations};
 
 /// Series looked up at a time.
@@ -61,7 +62,7 @@ impl SeriesPlanner {
             return Ok(0);
         }
         let stamp = Stamp { at: now, locale: &organisation.default_locale };
-        let planned = planning::look(&transaction, series, stamp).await?;
+        let planned = maintenance_series::look(&transaction, series, stamp).await?;
         transaction.commit().await?;
         self.announcer.announce(&planned.touched, organisation.id).await;
         Ok(planned.created.len())

@@ -15,9 +15,10 @@ use futures_util::FutureExt as _;
 
 use crate::announcer::Announcer;
 use crate::clock::{Clock, Timestamp};
+use crate::lifecycle;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::maintenance::step::{Stamp, Step};
-use crate::store::maintenances::{due, effect};
+use crate::store::maintenances::due;
 use crate::store::{MainError, organisations};
 use crate::supervise::{Beat, Kind, Stop, Supervised};
 use crate::timetable::maintenance_reminders::Reminders;
@@ -79,7 +80,7 @@ impl Transitions {
         let now = self.clock.now();
         let stamp = Stamp { at: now, locale: &organisation.default_locale };
         let Some(step) = Step::when_due(&stored, stamp) else { return Ok(false) };
-        let touched = effect::carry_out(&transaction, &step, now).await?;
+        let touched = lifecycle::maintenances::carry_out(&transaction, &step, now).await?;
         transaction.commit().await?;
         tracing::info!(maintenance = %stored.id, status = %step.after.status, "a maintenance was due");
         self.announcer.announce(&touched, organisation.id).await;

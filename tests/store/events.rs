@@ -3,11 +3,11 @@
 use rstest::rstest;
 use watchkeeper::clock::Timestamp;
 use watchkeeper::lifecycle;
-use watchkeeper::lifecycle::service_deletion::{ServiceDeletion, settle_incidents};
+use watchkeeper::lifecycle::service_deletion::{ServiceDeletion, settle_incidents, settle_maintenances};
 use watchkeeper::model::event::{Act, Kind};
+use watchkeeper::model::maintenance::step::Step;
 use watchkeeper::model::sight::Sight;
 use watchkeeper::model::translated::Translated;
-use watchkeeper::store::maintenances::cleanup;
 use watchkeeper::store::{events, maintenances};
 
 use crate::incidents::made;
@@ -67,8 +67,9 @@ async fn every_change_of_a_maintenance_is_noted_with_it(
     let created = noted.iter().find(|event| event.subject == kept.id).unwrap();
     assert_eq!((created.act, &*created.services), (Act::Created, &[covered.key][..]));
     let transaction = store.main.begin().await.unwrap();
-    maintenances::update(&transaction, &kept).await.unwrap();
-    cleanup::detach(&transaction, covered.key, delete_orphaned, at(900)).await.unwrap();
+    let step = Step { after: kept.clone(), entries: Vec::new() };
+    lifecycle::maintenances::carry_out(&transaction, &step, at(900)).await.unwrap();
+    settle_maintenances(&transaction, covered.key, delete_orphaned, at(900)).await.unwrap();
     transaction.commit().await.unwrap();
     let end = if delete_orphaned { Act::Deleted } else { Act::Updated };
     assert_eq!(acts(&store, before).await, [Act::Updated, end].map(|act| (Kind::Maintenance, act)));
@@ -123,7 +124,7 @@ async fn what_leaves_services_is_noted_with_them(
     let mut changed = first.clone();
     changed.services.retain(|affected| affected.service == b.key);
     lifecycle::incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
-    maintenances::links::cover(&transaction, kept.key, &[b.key]).await.unwrap();
+    lifecycle::maintenances::cover(&transaction, kept.key, &[b.key]).await.unwrap();
     let message = Translated::single("en", "Gone.");
     let deletion = ServiceDeletion {
         organisation: owner.key,
@@ -133,7 +134,7 @@ async fn what_leaves_services_is_noted_with_them(
         message: &message,
     };
     settle_incidents(&transaction, &deletion).await.unwrap();
-    cleanup::detach(&transaction, b.key, false, at(900)).await.unwrap();
+    settle_maintenances(&transaction, b.key, false, at(900)).await.unwrap();
     transaction.commit().await.unwrap();
     let noted = events::after(store.main.reader(), before, 100).await.unwrap();
     let noted = noted.iter().map(|event| (event.kind, event.act, &*event.services, &*event.former));

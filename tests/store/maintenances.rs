@@ -2,13 +2,14 @@
 
 use rstest::rstest;
 use watchkeeper::id::Id;
+use watchkeeper::lifecycle;
+use watchkeeper::lifecycle::service_deletion::{MaintenanceCleanup, settle_maintenances};
 use watchkeeper::model::announcement::Author;
 use watchkeeper::model::maintenance::step::{Stamp, Step};
 use watchkeeper::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, Schedule};
 use watchkeeper::model::service::ServiceKey;
 use watchkeeper::model::sight::Sight;
 use watchkeeper::model::window::{Window, WindowKind};
-use watchkeeper::store::maintenances::cleanup::{self, Detached};
 use watchkeeper::store::maintenances::filter::Filter;
 use watchkeeper::store::maintenances::{self, effect, links, timeline};
 use watchkeeper::store::{PageWindow, services, windows};
@@ -80,7 +81,7 @@ async fn what_is_stored_is_read_back(#[values(Backend::Sqlite, Backend::Postgres
             maintenances::find_for_update(&transaction, Sight::whole(other.key), kept.id).await.unwrap(),
             None
         );
-        maintenances::delete(&transaction, kept.key).await.unwrap();
+        lifecycle::maintenances::delete(&transaction, kept.key, at(900)).await.unwrap();
         assert_eq!(maintenances::find(&transaction, Sight::whole(owner.key), kept.id).await.unwrap(), None);
     }
 }
@@ -101,9 +102,9 @@ async fn links_and_timeline_keep_their_order(#[values(Backend::Sqlite, Backend::
     links::show_on(&transaction, made.key, &[two.key, one.key]).await.unwrap();
     let stamp = Stamp { at: at(12_000), locale: "de" };
     let started = Step::start(&made, stamp).unwrap();
-    effect::carry_out(&transaction, &started, at(12_000)).await.unwrap();
+    lifecycle::maintenances::carry_out(&transaction, &started, at(12_000)).await.unwrap();
     let ended = Step::complete(&started.after, stamp).unwrap();
-    effect::carry_out(&transaction, &ended, at(12_000)).await.unwrap();
+    lifecycle::maintenances::carry_out(&transaction, &ended, at(12_000)).await.unwrap();
     transaction.commit().await.unwrap();
     let reader = store.main.reader();
     let named = links::services_of(reader, Sight::whole(owner.key), &[made.key, bare.key]).await.unwrap();
@@ -262,9 +263,12 @@ async fn windows_follow_the_maintenance(#[values(Backend::Sqlite, Backend::Postg
     assert_eq!(told(&store, a).await, (true, 2), "it is no news");
 
     let transaction = store.main.begin().await.unwrap();
-    assert!(effect::align(&transaction, &one, at(160)).await.unwrap().is_empty(), "nothing has changed");
+    assert!(
+        lifecycle::maintenances::align(&transaction, &one, at(160)).await.unwrap().is_empty(),
+        "nothing has changed"
+    );
     links::cover(&transaction, one.key, &[b]).await.unwrap();
-    let touched = effect::align(&transaction, &one, at(200)).await.unwrap();
+    let touched = lifecycle::maintenances::align(&transaction, &one, at(200)).await.unwrap();
     let heard: Vec<_> =
         touched.iter().map(|one| (one.key, one.in_planned_maintenance, one.revision)).collect();
     assert_eq!(heard, [(b, true, 2)], "the other maintenance still covers the first service");
@@ -274,10 +278,10 @@ async fn windows_follow_the_maintenance(#[values(Backend::Sqlite, Backend::Postg
 
     let transaction = store.main.begin().await.unwrap();
     let emergency = Maintenance { kind: MaintenanceKind::Emergency, ..one.clone() };
-    effect::align(&transaction, &emergency, at(250)).await.unwrap();
-    effect::align(&transaction, &one, at(260)).await.unwrap();
-    effect::end(&transaction, one.key, at(300)).await.unwrap();
-    let touched = effect::end(&transaction, two.key, at(310)).await.unwrap();
+    lifecycle::maintenances::align(&transaction, &emergency, at(250)).await.unwrap();
+    lifecycle::maintenances::align(&transaction, &one, at(260)).await.unwrap();
+    lifecycle::maintenances::end_effect(&transaction, one.key, at(300)).await.unwrap();
+    let touched = lifecycle::maintenances::end_effect(&transaction, two.key, at(310)).await.unwrap();
     assert_eq!(touched.iter().map(|one| one.key).collect::<Vec<_>>(), [a]);
     transaction.commit().await.unwrap();
     let expected = [
@@ -299,7 +303,7 @@ async fn no_window_ends_before_it_begins(#[values(Backend::Sqlite, Backend::Post
     let a = stored_service(&store, service(owner.key, "a")).await.key;
     let one = stored(&store, maintenance(owner.key, InProgress), (&[a], 5_000)).await;
     let transaction = store.main.begin().await.unwrap();
-    effect::end(&transaction, one.key, at(1_000)).await.unwrap();
+    lifecycle::maintenances::end_effect(&transaction, one.key, at(1_000)).await.unwrap();
     transaction.commit().await.unwrap();
     assert_eq!(open_windows(&store, &[a]).await, [window(a, 5_000, Some(5_000))]);
     assert_eq!(told(&store, a).await, (false, 3));
@@ -339,13 +343,13 @@ async fn a_deleted_service_is_detached(
         }
     }
     let transaction = store.main.begin().await.unwrap();
-    let left = cleanup::detach(&transaction, a, delete_orphaned, at(900)).await.unwrap();
+    let left = settle_maintenances(&transaction, a, delete_orphaned, at(900)).await.unwrap();
     services::delete(&transaction, a).await.unwrap();
     transaction.commit().await.unwrap();
     let expected = if delete_orphaned {
-        Detached { cancelled: 0, deleted: 4, detached: 4 }
+        MaintenanceCleanup { cancelled: 0, deleted: 4, detached: 4 }
     } else {
-        Detached { cancelled: 2, deleted: 0, detached: 6 }
+        MaintenanceCleanup { cancelled: 2, deleted: 0, detached: 6 }
     };
     assert_eq!(left, expected);
     for (place, before) in made.iter().enumerate() {
@@ -362,6 +366,6 @@ async fn a_deleted_service_is_detached(
         assert_eq!(after, expected, "{place}");
     }
     let transaction = store.main.begin().await.unwrap();
-    let nothing = cleanup::detach(&transaction, i64::MAX, delete_orphaned, at(900)).await.unwrap();
-    assert_eq!(nothing, Detached::default());
+    let nothing = settle_maintenances(&transaction, i64::MAX, delete_orphaned, at(900)).await.unwrap();
+    assert_eq!(nothing, MaintenanceCleanup::default());
 }

@@ -19,7 +19,7 @@ use watchkeeper::model::subscriber_fact::{FactKind, KEPT_MS, SubscriberFact};
 use watchkeeper::model::translated::Translated;
 use watchkeeper::store::components;
 use watchkeeper::store::linked::LinkedPage;
-use watchkeeper::store::maintenances::{self, effect, reminders};
+use watchkeeper::store::maintenances::{self, reminders};
 use watchkeeper::store::subscriber_facts::{after, forget};
 
 use crate::incidents::made;
@@ -158,16 +158,16 @@ async fn a_fact_is_for_the_pages_that_show_it(
 
 async fn announced(store: &Store, planned: Maintenance, now: i64) -> Maintenance {
     let transaction = store.main.begin().await.unwrap();
-    let planned = maintenances::insert(&transaction, planned, &[], &[]).await.unwrap();
+    let planned = lifecycle::maintenances::insert(&transaction, planned, &[], &[]).await.unwrap();
     let step = Step::announce(planned, None, Stamp { at: at(now), locale: "en" });
-    effect::carry_out(&transaction, &step, at(now)).await.unwrap();
+    lifecycle::maintenances::carry_out(&transaction, &step, at(now)).await.unwrap();
     transaction.commit().await.unwrap();
     step.after
 }
 
 async fn act(store: &Store, step: Step, now: i64) -> Maintenance {
     let transaction = store.main.begin().await.unwrap();
-    effect::carry_out(&transaction, &step, at(now)).await.unwrap();
+    lifecycle::maintenances::carry_out(&transaction, &step, at(now)).await.unwrap();
     transaction.commit().await.unwrap();
     step.after
 }
@@ -177,7 +177,7 @@ async fn remind(store: &Store, now: i64) {
     for _ in 0..2 {
         for due in reminders::due(store.main.reader(), at(now), 9).await.unwrap() {
             let transaction = store.main.begin().await.unwrap();
-            reminders::tell(&transaction, due, at(now)).await.unwrap();
+            lifecycle::maintenances::remind(&transaction, due, at(now)).await.unwrap();
             transaction.commit().await.unwrap();
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::model::contact::Contact;
-use crate::model::incident_effects::IncidentChange;
+use crate::model::incident_effects::IncidentTransition;
 use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience, WrittenMessage};
 use crate::model::incident_effects::recipients::{PlannedMessage, contact_hold, keep_each_once};
 use crate::model::lifecycle_effect::{HeldLine, LifecycleEffect, Retraction, enqueue};
@@ -14,7 +14,7 @@ use crate::model::notification::routing::Occasion;
 
 /// Everything that is written, released and retracted in the outbox.
 pub(super) fn message_effects(
-    change: &IncidentChange<'_>,
+    change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
 ) -> Vec<LifecycleEffect> {
     let Some(event) = change.event() else { return Vec::new() };
@@ -43,7 +43,7 @@ pub(super) fn message_effects(
 }
 
 /// Releases the steps that wait for the end of quiet hours of contacts who want to be woken by something so severe.
-fn wake_contacts(change: &IncidentChange<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
+fn wake_contacts(change: &IncidentTransition<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
     let incident = &change.after.incident;
     let mut effects = Vec::new();
     for ChannelAudience { channel, written, .. } in &audience.channels {
@@ -64,7 +64,7 @@ fn wake_contacts(change: &IncidentChange<'_>, audience: &IncidentAudience) -> Ve
 
 /// Writes the end of an incident for the contacts that a step told of it, by those channels that are not told it just now.
 fn tell_end_to_contacts(
-    change: &IncidentChange<'_>,
+    change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
     told_now: &HashSet<i64>,
 ) -> Vec<LifecycleEffect> {
@@ -86,7 +86,7 @@ fn tell_end_to_contacts(
 /// The contacts that a step told of the incident and that do not know of its end yet, with the channels by which they were
 /// told, and what holds the end. What came in quiet hours because the contact was on duty ends in them as well.
 fn waiting_for_end<'a>(
-    change: &IncidentChange<'_>,
+    change: &IncidentTransition<'_>,
     audience: &'a IncidentAudience,
 ) -> Vec<(&'a Contact, &'a ChannelAudience, Option<Hold>)> {
     let severity = change.after.incident.severity;

@@ -51,6 +51,18 @@ impl Maintenance {
         wanted.map(|reminder| (reminder, self.schedule.start.plus_ms(-reminder.before_ms()))).collect()
     }
 
+    /// The reminders to plan now, of which these are planned already: none whose time has passed, unless it waits to be told.
+    #[must_use]
+    pub fn reminders_to_plan(
+        &self,
+        planned: &[(Reminder, Timestamp)],
+        now: Timestamp,
+    ) -> Vec<(Reminder, Timestamp)> {
+        let mut wanted = self.reminders();
+        wanted.retain(|reminder| reminder.1 > now || planned.contains(reminder));
+        wanted
+    }
+
     /// Returns true if this reminder, whose time has come, is still worth telling.
     #[must_use]
     pub fn is_reminded(&self, reminder: Reminder, now: Timestamp) -> bool {

@@ -1,5 +1,4 @@
-//! Effects of maintenances on services: which of them are covered now, and which have their time left out of uptime
-//! (contract 4.7, 4.12).
+//! Windows of maintenances: which services are covered now, and which have their time left out of uptime (contract 4.7, 4.12).
 //!
 //! A window lasts as long as a planned maintenance that covers the service is in progress, one for each maintenance. The
 //! first one that opens and the last one that closes also raise the revision of the service, so that the engine takes the
@@ -15,12 +14,10 @@ use sea_orm::{
 use watchkeeper_entities::{maintenance, maintenance_service, service, service_window};
 
 use crate::clock::Timestamp;
-use crate::model::maintenance::step::Step;
-use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
+use crate::model::maintenance::{MaintenanceKey, MaintenanceStatus};
 use crate::model::service::{Service, ServiceKey};
 use crate::model::window::WindowKind;
-use crate::store::maintenances::{links, reminders, timeline, update};
-use crate::store::{MainError, services, subscriber_facts};
+use crate::store::{MainError, services};
 
 /// Services looked at in one statement.
 const AT_ONCE: usize = 1_000;
@@ -53,53 +50,12 @@ pub async fn covered(
     Ok(found)
 }
 
-/// Stores what an act made of a maintenance: row, timeline, facts for subscribers, reminders and windows. Gives the services of which the engine must be
-/// told once this is committed.
+/// Makes the open windows of a maintenance equal to these services. Gives the services of which the engine must be told once this
+/// is committed.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn carry_out(
-    connection: &impl ConnectionTrait,
-    step: &Step,
-    now: Timestamp,
-) -> Result<Vec<Service>, MainError> {
-    update(connection, &step.after).await?;
-    let entries = timeline::add(connection, step.after.key, &step.entries).await?;
-    subscriber_facts::of_maintenance(connection, &step.after, &step.entries, &entries).await?;
-    reminders::plan(connection, &step.after, now).await?;
-    align(connection, &step.after, now).await
-}
-
-/// Brings the windows of the maintenance in line with its present state and its present services.
-///
-/// # Errors
-/// As [`carry_out`].
-pub async fn align(
-    connection: &impl ConnectionTrait,
-    maintenance: &Maintenance,
-    now: Timestamp,
-) -> Result<Vec<Service>, MainError> {
-    let wanted = if maintenance.leaves_time_out() {
-        links::covered_by(connection, maintenance.key).await?
-    } else {
-        Vec::new()
-    };
-    keep_open(connection, maintenance.key, &wanted, now).await
-}
-
-/// Ends every effect of a maintenance that is about to be deleted.
-///
-/// # Errors
-/// As [`carry_out`].
-pub async fn end(
-    connection: &impl ConnectionTrait,
-    maintenance: MaintenanceKey,
-    now: Timestamp,
-) -> Result<Vec<Service>, MainError> {
-    keep_open(connection, maintenance, &[], now).await
-}
-
-async fn keep_open(
+pub async fn set_windows(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
     wanted: &[ServiceKey],

@@ -2,19 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use sea_orm::{
-    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
-};
-use watchkeeper_entities::{maintenance, maintenance_service, maintenance_statuspage, service, statuspage};
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use watchkeeper_entities::{maintenance_service, maintenance_statuspage, service, statuspage};
 
 use crate::id::Id;
-use crate::model::event::Act;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::scoped::{Rows, narrowed};
-use crate::store::{MainError, events, named};
+use crate::store::{MainError, named};
 
 /// Maintenances looked at in one statement.
 const AT_ONCE: usize = 1_000;
@@ -147,7 +144,7 @@ pub(super) async fn named_pages(
     keys.iter().filter_map(|key| rows.get(key)).map(named).collect()
 }
 
-/// Makes the maintenance cover exactly these services. Those that it covers no more are noted at once.
+/// Makes the maintenance cover exactly these services.
 ///
 /// # Errors
 /// When the database fails.
@@ -156,12 +153,6 @@ pub async fn cover(
     maintenance: MaintenanceKey,
     services: &[ServiceKey],
 ) -> Result<(), MainError> {
-    let mut former = covered_by(connection, maintenance).await?;
-    former.retain(|service| !services.contains(service));
-    if !former.is_empty() {
-        let this = Condition::all().add(maintenance::Column::Id.eq(maintenance));
-        events::of_maintenances(connection, Act::Updated, this, &former).await?;
-    }
     maintenance_service::Entity::delete_many()
         .filter(maintenance_service::Column::MaintenanceId.eq(maintenance))
         .exec(connection)

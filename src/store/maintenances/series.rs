@@ -1,12 +1,11 @@
 //! Series of maintenances. Every finder is scoped by organisation, except those of the clock ([`due`], [`claim`]).
 //!
 //! This file keeps the rows. Who is covered and where it is shown is in `links`, which maintenances stand and which were taken
-//! out in `occurrences`, how they are made in `planning`, what a deleted service leaves behind in `cleanup`.
+//! out in `occurrences`, the series of a service that is deleted in `of_service`. `lifecycle` makes their maintenances.
 
-pub mod cleanup;
 pub mod links;
 pub mod occurrences;
-pub mod planning;
+pub mod of_service;
 
 use std::collections::HashMap;
 
@@ -185,12 +184,11 @@ pub async fn update(connection: &impl ConnectionTrait, series: &Series) -> Resul
     Ok(())
 }
 
-/// Deletes the series with its links; maintenances of it that still stand, stand alone from now on.
+/// Deletes the series with its links. The maintenances of it must have been taken out of it before.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn delete(connection: &impl ConnectionTrait, key: SeriesKey) -> Result<(), MainError> {
-    occurrences::release(connection, key).await?;
     Entity::delete_by_id(key).exec(connection).await?;
     Ok(())
 }

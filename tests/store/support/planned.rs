@@ -1,10 +1,10 @@
 //! Maintenances to store.
 
 use watchkeeper::id::Id;
+use watchkeeper::lifecycle;
 use watchkeeper::model::maintenance::{Maintenance, MaintenanceKind, MaintenanceStatus, Notices, Schedule};
 use watchkeeper::model::service::ServiceKey;
 use watchkeeper::model::translated::Translated;
-use watchkeeper::store::maintenances::{self, effect};
 
 use crate::support::backend::Store;
 use crate::support::rows::at;
@@ -45,8 +45,8 @@ pub(crate) async fn stored(
     (services, now): (&[ServiceKey], i64),
 ) -> Maintenance {
     let transaction = store.main.begin().await.unwrap();
-    let stored = maintenances::insert(&transaction, maintenance, services, &[]).await.unwrap();
-    effect::align(&transaction, &stored, at(now)).await.unwrap();
+    let stored = lifecycle::maintenances::insert(&transaction, maintenance, services, &[]).await.unwrap();
+    lifecycle::maintenances::align(&transaction, &stored, at(now)).await.unwrap();
     transaction.commit().await.unwrap();
     stored
 }

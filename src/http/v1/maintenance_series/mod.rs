@@ -20,9 +20,10 @@ use crate::http::v1::maintenance_series::draft::Revision;
 use crate::http::v1::maintenances::draft::{Draft, Known};
 use crate::http::v1::maintenances::{recurrence, stamp, tell_engine};
 use crate::http::v1::state::AppState;
+use crate::lifecycle::maintenance_series;
 use crate::model::maintenance::series::{Series, SeriesStatus};
 use crate::store::Connection;
-use crate::store::maintenances::series::{self, links, occurrences, planning};
+use crate::store::maintenances::series::{self, links};
 
 pub(super) async fn list_maintenance_series(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, headers, canonical_path, .. } = call;
@@ -74,7 +75,7 @@ pub(super) async fn update_maintenance_series(call: Call<AppState>) -> Result<Co
     }
     let after = Series { updated_at: now, ..after };
     let (after, touched) =
-        planning::replan(&*write, after, revision.announcement, stamp(&caller, now)).await?;
+        maintenance_series::replan(&write, after, revision.announcement, stamp(&caller, now)).await?;
     let reply = shown(&*write, &after, (&languages, now)).await?;
     let reply = write.commit(reply).await?;
     tell_engine(&state, &caller, &touched).await;
@@ -87,8 +88,8 @@ pub(super) async fn delete_maintenance_series(call: Call<AppState>) -> Result<Co
     let Call { state, caller, effect, .. } = call;
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, series::find_for_update).await?;
-    occurrences::delete_waiting(&*write, stored.key).await?;
-    series::delete(&*write, stored.key).await?;
+    maintenance_series::delete_waiting(&write, stored.key).await?;
+    maintenance_series::delete(&write, stored.key).await?;
     write.commit(Reply::deleted(id)).await
 }
 

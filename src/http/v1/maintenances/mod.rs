@@ -30,13 +30,14 @@ use crate::http::v1::maintenances::draft::{Creation, Draft, Known, wanted_schedu
 use crate::http::v1::maintenances::sharing::Hidden;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
+use crate::lifecycle;
 use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::service::{Service, ServiceKey};
 use crate::model::sight::Sight;
 use crate::store::maintenances::series::{self, occurrences};
-use crate::store::maintenances::{self, effect as effects, links};
-use crate::store::{Connection, services};
+use crate::store::maintenances::{self, links};
+use crate::store::{Connection, Transaction, services};
 
 pub(super) async fn list_maintenances(call: Call<AppState>) -> Result<Reply, ApiError> {
     list(call, None).await
@@ -86,9 +87,9 @@ pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed
             let usage = series::count(&*write, caller.organisation.key);
             take_slot(Quota::MaintenanceSeries, caller.limits.maintenance_series, usage).await?;
             let new = recurring::Recurring::of(new, recurrence, &body);
-            new.store(&*write, stamp(&caller, now)).await?
+            new.store(&write, stamp(&caller, now)).await?
         }
-        None => store(&*write, new, stamp(&caller, now)).await?,
+        None => store(&write, new, stamp(&caller, now)).await?,
     };
     let location = format!("{}/v1/maintenances/{}", state.base_url, first.id);
     let reply = Reply::created(view::one(&*write, caller.sight(), &first, &languages).await?, &location);
@@ -99,13 +100,15 @@ pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed
 
 /// Stores a maintenance that stands alone. Gives it as it is then, and the services of which the engine must be told.
 async fn store(
-    connection: &impl Connection,
+    transaction: &Transaction,
     new: Creation,
     stamp: Stamp<'_>,
 ) -> Result<(Maintenance, Vec<Service>), ApiError> {
-    let stored = maintenances::insert(connection, new.maintenance, &new.services, &new.statuspages).await?;
+    let stored =
+        lifecycle::maintenances::insert(transaction, new.maintenance, &new.services, &new.statuspages)
+            .await?;
     let step = Step::announce(stored, new.message, stamp);
-    let touched = effects::carry_out(connection, &step, stamp.at).await?;
+    let touched = lifecycle::maintenances::carry_out(transaction, &step, stamp.at).await?;
     Ok((step.after, touched))
 }
 
@@ -135,14 +138,14 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
         return write.commit(reply).await;
     }
     if let Some(services) = revision.services {
-        links::cover(&*write, stored.key, &[services, hidden.services].concat()).await?;
+        lifecycle::maintenances::cover(&write, stored.key, &[services, hidden.services].concat()).await?;
     }
     if let Some(statuspages) = revision.statuspages {
         links::show_on(&*write, stored.key, &[statuspages, hidden.statuspages].concat()).await?;
     }
     let after = Maintenance { updated_at: now, ..step.after.adjusted() };
     let step = Step { after, entries: step.entries };
-    let touched = effects::carry_out(&*write, &step, now).await?;
+    let touched = lifecycle::maintenances::carry_out(&write, &step, now).await?;
     let reply = shown(&*write, caller.sight(), &step.after, &languages).await?;
     let reply = write.commit(reply).await?;
     tell_engine(&state, &caller, &touched).await;
@@ -155,9 +158,8 @@ pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed
     let write = effect.begin(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
     Hidden::of(&*write, &caller, stored.key).await?.refuse_shared()?;
-    let touched = effects::end(&*write, stored.key, state.now()).await?;
     occurrences::skip(&*write, &stored).await?;
-    maintenances::delete(&*write, stored.key).await?;
+    let touched = lifecycle::maintenances::delete(&write, stored.key, state.now()).await?;
     let reply = write.commit(Reply::deleted(id)).await?;
     tell_engine(&state, &caller, &touched).await;
     Ok(reply)

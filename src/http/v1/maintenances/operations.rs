@@ -11,10 +11,10 @@ use crate::http::v1::in_path;
 use crate::http::v1::maintenances::sharing::Hidden;
 use crate::http::v1::maintenances::{extension, shown, stamp, tell_engine};
 use crate::http::v1::state::AppState;
+use crate::lifecycle::maintenances::carry_out;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::maintenance::{Maintenance, MaintenanceStatus, Operation, WrongState};
 use crate::store::maintenances;
-use crate::store::maintenances::effect as effects;
 use crate::store::maintenances::series::occurrences;
 
 pub(in crate::http) async fn start_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
@@ -73,7 +73,7 @@ async fn finish(
         // Of a series, it is not created again.
         occurrences::skip(&*write, &step.after).await?;
     }
-    let touched = effects::carry_out(&*write, &step, now).await?;
+    let touched = carry_out(&write, &step, now).await?;
     let reply = shown(&*write, caller.sight(), &step.after, languages).await?;
     let reply = write.commit(reply).await?;
     tell_engine(state, caller, &touched).await;

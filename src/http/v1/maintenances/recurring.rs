@@ -7,14 +7,15 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::maintenances::draft::Creation;
 use crate::id::Id;
+use crate::lifecycle::maintenance_series;
 use crate::model::maintenance::Maintenance;
 use crate::model::maintenance::series::{Series, SeriesStatus};
 use crate::model::maintenance::step::Stamp;
 use crate::model::recurrence::{Misfit, Recurrence};
 use crate::model::service::Service;
-use crate::store::Connection;
+use crate::store::Transaction;
 use crate::store::maintenances::series::links::SeriesLinks;
-use crate::store::maintenances::series::{self, links, planning};
+use crate::store::maintenances::series::{self, links};
 
 /// A series that is not stored yet.
 pub(super) struct Recurring {
@@ -51,13 +52,13 @@ impl Recurring {
     /// told.
     pub(super) async fn store(
         self,
-        connection: &impl Connection,
+        transaction: &Transaction,
         stamp: Stamp<'_>,
     ) -> Result<(Maintenance, Vec<Service>), ApiError> {
-        let stored = series::insert(connection, self.series).await?;
-        links::cover(connection, stored.key, &self.links.services).await?;
-        links::show_on(connection, stored.key, &self.links.statuspages).await?;
-        let planned = planning::look(connection, stored, stamp).await?;
+        let stored = series::insert(transaction, self.series).await?;
+        links::cover(transaction, stored.key, &self.links.services).await?;
+        links::show_on(transaction, stored.key, &self.links.statuspages).await?;
+        let planned = maintenance_series::look(transaction, stored, stamp).await?;
         // The last window may have ended since it was judged.
         let over = || FieldErrors::of("recurrence.rrule", FieldRule::Recurrence(Misfit::Over.to_string()));
         let first = planned.created.into_iter().next().ok_or_else(over)?;

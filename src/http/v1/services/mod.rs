@@ -42,6 +42,7 @@ use crate::http::v1::services::reading::Viewer;
 use crate::http::v1::services::tagging::Tagging;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
+use crate::lifecycle::service_deletion::settle_maintenances;
 use crate::model::check::CheckType;
 use crate::model::service::Service;
 use crate::store::changes::Scope;
@@ -151,11 +152,11 @@ pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, Ap
     }
     errors.into_result(()).map_err(ApiError::Fields)?;
     let write = effect.begin_locked(&state.databases.main).await?;
-    maintenances::cleanup::lock_of(&*write, key).await?;
+    maintenances::of_service::lock_of(&*write, key).await?;
     let service = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let incidents = departure::leave_incidents(&state, &write, (&caller, &query), service.key).await?;
     let delete_orphaned = query.is_true(DELETE_ORPHANED_MAINTENANCES);
-    let left = maintenances::cleanup::detach(&*write, service.key, delete_orphaned, state.now()).await?;
+    let left = settle_maintenances(&write, service.key, delete_orphaned, state.now()).await?;
     look_anew(&write, service.key, state.now()).await?;
     synced_groups::forget_service(&*write, service.key).await?;
     services::delete(&*write, service.key).await?;

@@ -8,12 +8,11 @@ use sea_orm::{
 use watchkeeper_entities::{maintenance, maintenance_skip};
 
 use crate::clock::Timestamp;
-use crate::model::event::Act;
 use crate::model::maintenance::origin::{Origin, SeriesKey};
 use crate::model::maintenance::series::replan::{Role, Standing};
 use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
+use crate::store::MainError;
 use crate::store::maintenances::from_row;
-use crate::store::{MainError, events};
 
 const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
 
@@ -70,50 +69,21 @@ pub async fn of(
     rows.iter().map(from_row).collect()
 }
 
-/// Deletes the maintenances of the series that wait. They have no effect yet that would have to end.
+/// The keys of the maintenances of the series; only of those that wait for their start, or of all.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn delete_waiting(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<(), MainError> {
-    use maintenance::{Column, Entity};
-    let mine = Condition::all().add(Column::SeriesId.eq(series)).add(Column::Status.eq(SCHEDULED));
-    events::of_maintenances(connection, Act::Deleted, mine.clone(), &[]).await?;
-    Entity::delete_many().filter(mine).exec(connection).await?;
-    Ok(())
-}
-
-/// Lets a maintenance stand for another window of its series.
-///
-/// # Errors
-/// When the database fails.
-pub async fn rename(
+pub async fn keys(
     connection: &impl ConnectionTrait,
-    maintenance: MaintenanceKey,
-    occurrence: Timestamp,
-) -> Result<(), MainError> {
+    series: SeriesKey,
+    are_waiting: bool,
+) -> Result<Vec<MaintenanceKey>, MainError> {
     use maintenance::{Column, Entity};
-    let rename = Entity::update_many().col_expr(Column::Occurrence, Expr::value(occurrence.ms()));
-    rename.filter(Column::Id.eq(maintenance)).exec(connection).await?;
-    let this = Condition::all().add(Column::Id.eq(maintenance));
-    events::of_maintenances(connection, Act::Updated, this, &[]).await
-}
-
-/// Lets the maintenances of the series stand alone.
-///
-/// # Errors
-/// When the database fails.
-pub async fn release(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<(), MainError> {
-    use maintenance::{Column, Entity};
-    let mine = Condition::all().add(Column::SeriesId.eq(series));
-    events::of_maintenances(connection, Act::Updated, mine, &[]).await?;
-    Entity::update_many()
-        .col_expr(Column::SeriesId, Expr::value(None::<i64>))
-        .col_expr(Column::Occurrence, Expr::value(None::<i64>))
-        .col_expr(Column::IsAdjusted, Expr::value(false))
-        .filter(Column::SeriesId.eq(series))
-        .exec(connection)
-        .await?;
-    Ok(())
+    let mut mine = Entity::find().select_only().column(Column::Id).filter(Column::SeriesId.eq(series));
+    if are_waiting {
+        mine = mine.filter(Column::Status.eq(SCHEDULED));
+    }
+    Ok(mine.order_by_asc(Column::Id).into_tuple().all(connection).await?)
 }
 
 /// Takes the window of this maintenance out of its series, if it has one: it is not created again.

@@ -1,6 +1,4 @@
-//! Settles series when one of their services is deleted: what contract 4.3.9 says of maintenances, for their series.
-//!
-//! Whoever deletes a service has locked its organisation, as everybody has who plans a series.
+//! The series that cover a service that is about to be deleted.
 
 use sea_orm::sea_query::Expr;
 use sea_orm::{
@@ -13,36 +11,33 @@ use crate::model::maintenance::origin::SeriesKey;
 use crate::model::maintenance::series::SeriesStatus;
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
-use crate::store::maintenances::series::{delete, occurrences};
 
-/// Detaches the service from every series. One that covers nothing else makes no more maintenances: it is deleted if
-/// `delete_orphaned`, else cancelled. Maintenances of it that stand are settled as others are.
+/// Removes a service from every series that covers it.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn detach(
-    connection: &impl ConnectionTrait,
-    service: ServiceKey,
-    delete_orphaned: bool,
-) -> Result<(), MainError> {
-    let orphaned = orphaned_by(connection, service).await?;
+pub async fn unlink(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<(), MainError> {
     Links::delete_many().filter(Link::ServiceId.eq(service)).exec(connection).await?;
-    for series in orphaned {
-        if delete_orphaned {
-            occurrences::delete_waiting(connection, series).await?;
-            delete(connection, series).await?;
-        } else {
-            let cancel = Entity::update_many()
-                .col_expr(Column::Status, Expr::value(SeriesStatus::Cancelled.as_str()))
-                .filter(Column::Id.eq(series));
-            cancel.exec(connection).await?;
-        }
-    }
+    Ok(())
+}
+
+/// Cancels a series: it makes no more maintenances.
+///
+/// # Errors
+/// When the database fails.
+pub async fn cancel(connection: &impl ConnectionTrait, series: SeriesKey) -> Result<(), MainError> {
+    let cancel = Entity::update_many()
+        .col_expr(Column::Status, Expr::value(SeriesStatus::Cancelled.as_str()))
+        .filter(Column::Id.eq(series));
+    cancel.exec(connection).await?;
     Ok(())
 }
 
 /// The series that cover this service and no other.
-async fn orphaned_by(
+///
+/// # Errors
+/// When the database fails.
+pub async fn orphaned_by(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
 ) -> Result<Vec<SeriesKey>, MainError> {

@@ -4,6 +4,8 @@
 //! Gives the services of which the engine must be told once this is committed: a window that runs already begins at once.
 
 use crate::clock::Timestamp;
+use crate::lifecycle::maintenances::{self, carry_out};
+use crate::model::maintenance::origin::SeriesKey;
 use crate::model::maintenance::series::Series;
 use crate::model::maintenance::series::replan::{Replan, missing};
 use crate::model::maintenance::step::{Announcement, Stamp, Step};
@@ -11,9 +13,9 @@ use crate::model::maintenance::{Maintenance, MaintenanceKey};
 use crate::model::recurrence::Occurrence;
 use crate::model::service::Service;
 use crate::store::maintenances::series::links::{self as series_links, SeriesLinks};
-use crate::store::maintenances::series::{occurrences, update};
-use crate::store::maintenances::{self, due, effect, links};
-use crate::store::{Connection, MainError};
+use crate::store::maintenances::series::{self as series_rows, occurrences};
+use crate::store::maintenances::{due, links};
+use crate::store::{MainError, Transaction};
 
 /// Windows that are over and that people took out are remembered for this long, in milliseconds.
 const SKIPS_KEPT_MS: i64 = 7 * crate::clock::DAY_MS;
@@ -31,23 +33,19 @@ pub struct Planned {
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn look(
-    connection: &impl Connection,
-    series: Series,
-    stamp: Stamp<'_>,
-) -> Result<Planned, MainError> {
+pub async fn look(transaction: &Transaction, series: Series, stamp: Stamp<'_>) -> Result<Planned, MainError> {
     let wanted = series.wanted(stamp.at);
     let first = wanted.first().map(|window| window.start);
-    let standing = occurrences::standing(connection, series.key, first).await?;
-    let skips = occurrences::skips(connection, series.key).await?;
+    let standing = occurrences::standing(transaction, series.key, first).await?;
+    let skips = occurrences::skips(transaction, series.key).await?;
     let over = skips.iter().copied().filter(|skip| stamp.at.ms_since(*skip) > SKIPS_KEPT_MS);
     let over: Vec<Timestamp> = over.filter(|skip| first.is_none_or(|first| *skip < first)).collect();
     if !over.is_empty() {
-        occurrences::forget_skips(connection, series.key, &over).await?;
+        occurrences::forget_skips(transaction, series.key, &over).await?;
     }
     let missing = missing(&wanted, &standing, &skips);
-    let planned = create(connection, &series, &missing, stamp).await?;
-    update(connection, &series.looked_at(stamp.at, &wanted)).await?;
+    let planned = create(transaction, &series, &missing, stamp).await?;
+    series_rows::update(transaction, &series.looked_at(stamp.at, &wanted)).await?;
     Ok(planned)
 }
 
@@ -56,35 +54,35 @@ pub async fn look(
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn replan(
-    connection: &impl Connection,
+    transaction: &Transaction,
     series: Series,
     announcement: Announcement,
     stamp: Stamp<'_>,
 ) -> Result<(Series, Vec<Service>), MainError> {
     let wanted = series.wanted(stamp.at);
     let first = wanted.first().map(|window| window.start);
-    let standing = occurrences::standing(connection, series.key, first).await?;
-    let skips = occurrences::skips(connection, series.key).await?;
+    let standing = occurrences::standing(transaction, series.key, first).await?;
+    let skips = occurrences::skips(transaction, series.key).await?;
     let plan = Replan::of(&series.recurrence, &wanted, &standing, &skips);
     for key in &plan.removed {
-        maintenances::delete(connection, *key).await?;
+        maintenances::delete_all(transaction, &[*key]).await?;
     }
     let (old, new): (Vec<Timestamp>, Vec<Timestamp>) = plan.skipped.iter().copied().unzip();
-    occurrences::forget_skips(connection, series.key, &old).await?;
+    occurrences::forget_skips(transaction, series.key, &old).await?;
     let new: Vec<_> = new.into_iter().map(|window| (series.key, window)).collect();
-    occurrences::skip_all(connection, &new).await?;
+    occurrences::skip_all(transaction, &new).await?;
     for (key, occurrence) in &plan.renamed {
-        occurrences::rename(connection, *key, *occurrence).await?;
+        maintenances::set_occurrence(transaction, *key, *occurrence).await?;
     }
-    let links = series_links::of(connection, series.key).await?;
+    let links = series_links::of(transaction, series.key).await?;
     let mut touched = Vec::new();
     for (key, window) in &plan.followed {
         let of = Following { series: &series, links: &links, announcement };
-        touched.extend(of.follow(connection, (*key, *window), stamp).await?);
+        touched.extend(of.follow(transaction, (*key, *window), stamp).await?);
     }
-    touched.extend(create(connection, &series, &plan.created, stamp).await?.touched);
+    touched.extend(create(transaction, &series, &plan.created, stamp).await?.touched);
     let series = series.looked_at(stamp.at, &wanted);
-    update(connection, &series).await?;
+    series_rows::update(transaction, &series).await?;
     Ok((series, touched))
 }
 
@@ -98,22 +96,22 @@ struct Following<'a> {
 impl Following<'_> {
     async fn follow(
         &self,
-        connection: &impl Connection,
+        transaction: &Transaction,
         (key, window): (MaintenanceKey, Occurrence),
         stamp: Stamp<'_>,
     ) -> Result<Vec<Service>, MainError> {
-        let Some(before) = due::claim(connection, key).await? else { return Ok(Vec::new()) };
-        links::cover(connection, key, &self.links.services).await?;
-        links::show_on(connection, key, &self.links.statuspages).await?;
+        let Some(before) = due::claim(transaction, key).await? else { return Ok(Vec::new()) };
+        maintenances::cover(transaction, key, &self.links.services).await?;
+        links::show_on(transaction, key, &self.links.statuspages).await?;
         let after = self.series.follow(&before, window);
         let step =
             Step::revise(&before, Maintenance { updated_at: stamp.at, ..after }, self.announcement, stamp);
-        effect::carry_out(connection, &step, stamp.at).await
+        carry_out(transaction, &step, stamp.at).await
     }
 }
 
 async fn create(
-    connection: &impl Connection,
+    transaction: &Transaction,
     series: &Series,
     windows: &[Occurrence],
     stamp: Stamp<'_>,
@@ -122,13 +120,32 @@ async fn create(
     if windows.is_empty() {
         return Ok(planned);
     }
-    let with = series_links::of(connection, series.key).await?;
+    let with = series_links::of(transaction, series.key).await?;
     for window in windows {
         let new = series.maintenance(*window, stamp.at);
-        let new = maintenances::insert(connection, new, &with.services, &with.statuspages).await?;
+        let new = maintenances::insert(transaction, new, &with.services, &with.statuspages).await?;
         let step = Step::announce(new, series.message.clone(), stamp);
-        planned.touched.extend(effect::carry_out(connection, &step, stamp.at).await?);
+        planned.touched.extend(carry_out(transaction, &step, stamp.at).await?);
         planned.created.push(step.after);
     }
     Ok(planned)
+}
+
+/// Deletes the maintenances of a series that wait for their start; they have no effect yet that would have to end.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete_waiting(transaction: &Transaction, series: SeriesKey) -> Result<(), MainError> {
+    let waiting = occurrences::keys(transaction, series, true).await?;
+    maintenances::delete_all(transaction, &waiting).await
+}
+
+/// Deletes a series; maintenances of it that are left stand alone from now on.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(transaction: &Transaction, series: SeriesKey) -> Result<(), MainError> {
+    let left = occurrences::keys(transaction, series, false).await?;
+    maintenances::leave_series(transaction, &left).await?;
+    series_rows::delete(transaction, series).await
 }

@@ -1,0 +1,168 @@
+//! New, changed and deleted maintenances, with everything that follows from the change: events, facts for subscribers, reminders,
+//! and the windows that leave the time of covered services out of uptime.
+//!
+//! Gives the services of which the engine must be told once the transaction is committed.
+
+use crate::clock::Timestamp;
+use crate::lifecycle::effects;
+use crate::model::event::{Act, Kind};
+use crate::model::maintenance::step::Step;
+use crate::model::maintenance::{Maintenance, MaintenanceKey};
+use crate::model::maintenance_effects::{maintenance_effects, reminder_effect};
+use crate::model::service::{Service, ServiceKey};
+use crate::store::maintenances::reminders::DueReminder;
+use crate::store::maintenances::{due, effect, links, reminders, row_changes, timeline};
+use crate::store::subscriber_facts::pages;
+use crate::store::{MainError, Transaction, events, organisations};
+
+/// Stores a new maintenance of these services, shown on these status pages; its `key` is given by the database and returned in
+/// the result.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    transaction: &Transaction,
+    maintenance: Maintenance,
+    services: &[ServiceKey],
+    statuspages: &[i64],
+) -> Result<Maintenance, MainError> {
+    let stored = row_changes::insert(transaction, maintenance).await?;
+    links::cover(transaction, stored.key, services).await?;
+    links::show_on(transaction, stored.key, statuspages).await?;
+    events::of_keys(transaction, (Kind::Maintenance, Act::Created), &[stored.key], &[]).await?;
+    Ok(stored)
+}
+
+/// Stores what an act made of a maintenance: row, timeline, facts for subscribers, reminders and windows.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn carry_out(
+    transaction: &Transaction,
+    step: &Step,
+    now: Timestamp,
+) -> Result<Vec<Service>, MainError> {
+    let maintenance = &step.after;
+    row_changes::update(transaction, maintenance).await?;
+    let entries = timeline::add(transaction, maintenance.key, &step.entries).await?;
+    let shown = if step.entries.iter().any(|entry| entry.notify_subscribers) {
+        pages::that_show_maintenance(transaction, maintenance.key).await?
+    } else {
+        Vec::new()
+    };
+    effects::carry_out(transaction, maintenance_effects(step, &entries, &shown), now).await?;
+    let planned = reminders::planned(transaction, maintenance.key).await?;
+    let wanted = maintenance.reminders_to_plan(&planned, now);
+    reminders::replace(transaction, maintenance.key, &planned, &wanted).await?;
+    align(transaction, maintenance, now).await
+}
+
+/// Makes the maintenance cover exactly these services.
+///
+/// # Errors
+/// When the database fails.
+pub async fn cover(
+    transaction: &Transaction,
+    maintenance: MaintenanceKey,
+    services: &[ServiceKey],
+) -> Result<(), MainError> {
+    let mut former = links::covered_by(transaction, maintenance).await?;
+    former.retain(|service| !services.contains(service));
+    if !former.is_empty() {
+        let this = [maintenance];
+        events::of_keys(transaction, (Kind::Maintenance, Act::Updated), &this, &former).await?;
+    }
+    links::cover(transaction, maintenance, services).await
+}
+
+/// Brings the windows of the maintenance in line with its present state and its present services.
+///
+/// # Errors
+/// As [`carry_out`].
+pub async fn align(
+    transaction: &Transaction,
+    maintenance: &Maintenance,
+    now: Timestamp,
+) -> Result<Vec<Service>, MainError> {
+    let wanted = if maintenance.leaves_time_out() {
+        links::covered_by(transaction, maintenance.key).await?
+    } else {
+        Vec::new()
+    };
+    effect::set_windows(transaction, maintenance.key, &wanted, now).await
+}
+
+/// Ends every effect of a maintenance on services.
+///
+/// # Errors
+/// As [`carry_out`].
+pub async fn end_effect(
+    transaction: &Transaction,
+    maintenance: MaintenanceKey,
+    now: Timestamp,
+) -> Result<Vec<Service>, MainError> {
+    effect::set_windows(transaction, maintenance, &[], now).await
+}
+
+/// Ends the effect of a maintenance on services and deletes it with its timeline and its links.
+///
+/// # Errors
+/// As [`carry_out`].
+pub async fn delete(
+    transaction: &Transaction,
+    maintenance: MaintenanceKey,
+    now: Timestamp,
+) -> Result<Vec<Service>, MainError> {
+    let touched = end_effect(transaction, maintenance, now).await?;
+    delete_all(transaction, &[maintenance]).await?;
+    Ok(touched)
+}
+
+/// Deletes maintenances that have no effect on services, with their timelines and links.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn delete_all(
+    transaction: &Transaction,
+    maintenances: &[MaintenanceKey],
+) -> Result<(), MainError> {
+    events::of_keys(transaction, (Kind::Maintenance, Act::Deleted), maintenances, &[]).await?;
+    row_changes::delete(transaction, maintenances).await
+}
+
+/// Lets a maintenance stand for another window of its series.
+pub(super) async fn set_occurrence(
+    transaction: &Transaction,
+    maintenance: MaintenanceKey,
+    occurrence: Timestamp,
+) -> Result<(), MainError> {
+    row_changes::set_occurrence(transaction, maintenance, occurrence).await?;
+    events::of_keys(transaction, (Kind::Maintenance, Act::Updated), &[maintenance], &[]).await
+}
+
+/// Takes maintenances out of their series: they stand alone from now on.
+pub(super) async fn leave_series(
+    transaction: &Transaction,
+    maintenances: &[MaintenanceKey],
+) -> Result<(), MainError> {
+    events::of_keys(transaction, (Kind::Maintenance, Act::Updated), maintenances, &[]).await?;
+    row_changes::clear_series(transaction, maintenances).await
+}
+
+/// Turns a reminder that is due into a fact for subscribers, if it still is due and of use. Returns true if it became one.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn remind(transaction: &Transaction, due: DueReminder, now: Timestamp) -> Result<bool, MainError> {
+    let Some(maintenance) = due::claim(transaction, due.maintenance).await? else { return Ok(false) };
+    let is_taken = reminders::take_due(transaction, due, now).await?;
+    let owner = organisations::get(transaction, maintenance.organisation).await?;
+    let Some(owner) = owner.filter(|_| is_taken && maintenance.is_reminded(due.reminder, now)) else {
+        return Ok(false);
+    };
+    let shown = pages::that_show_maintenance(transaction, maintenance.key).await?;
+    let told = (now, owner.default_locale.as_str());
+    let effect = reminder_effect(&maintenance, due.reminder, told, &shown);
+    effects::carry_out(transaction, vec![effect], now).await?;
+    Ok(true)
+}

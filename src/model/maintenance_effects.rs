@@ -1,0 +1,63 @@
+//! What follows from a change of a maintenance: facts for subscribers, and an event.
+
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::event::{Act, Kind};
+use crate::model::lifecycle_effect::{LifecycleEffect, PublishedAct};
+use crate::model::maintenance::reminder::Reminder;
+use crate::model::maintenance::step::{NewEntry, Step};
+use crate::model::maintenance::{Maintenance, MaintenanceKey, texts};
+use crate::model::service::ServiceKey;
+use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
+use crate::model::translated::Translated;
+
+/// What follows from an act on a maintenance, whose new entries have these ids, and which these status pages show.
+#[must_use]
+pub fn maintenance_effects(step: &Step, entries: &[Id], pages: &[i64]) -> Vec<LifecycleEffect> {
+    let told = |(entry, id): (&NewEntry, &Id)| {
+        let subject = FactSubject::Maintenance { maintenance: step.after.key, entry: *id };
+        let fact = fact(&step.after, (entry.happened.fact(), subject), pages);
+        let fact = SubscriberFact { message: entry.message.clone(), at: entry.created_at, ..fact };
+        LifecycleEffect::SubscriberFact(Box::new(fact))
+    };
+    let entries = step.entries.iter().zip(entries).filter(|(entry, _)| entry.notify_subscribers);
+    let published = published(step.after.key, Act::Updated, Vec::new());
+    [published].into_iter().chain(entries.map(told)).collect()
+}
+
+/// What subscribers are told when a reminder is due; the text is in this language.
+#[must_use]
+pub fn reminder_effect(
+    maintenance: &Maintenance,
+    reminder: Reminder,
+    (at, locale): (Timestamp, &str),
+    pages: &[i64],
+) -> LifecycleEffect {
+    let subject = FactSubject::Reminder { maintenance: maintenance.key, start: maintenance.schedule.start };
+    let message = Translated::single(locale, texts::reminded(maintenance.schedule));
+    let fact = fact(maintenance, (reminder.fact(), subject), pages);
+    LifecycleEffect::SubscriberFact(Box::new(SubscriberFact { message, at, ..fact }))
+}
+
+/// The effect that publishes what became of a maintenance.
+const fn published(key: MaintenanceKey, act: Act, former: Vec<ServiceKey>) -> LifecycleEffect {
+    LifecycleEffect::Publish(PublishedAct { kind: Kind::Maintenance, key, act, former })
+}
+
+fn fact(
+    maintenance: &Maintenance,
+    (kind, subject): (FactKind, FactSubject),
+    pages: &[i64],
+) -> SubscriberFact {
+    SubscriberFact {
+        key: 0,
+        id: Id::random(),
+        organisation: maintenance.organisation,
+        kind,
+        subject,
+        title: maintenance.title.clone(),
+        message: maintenance.title.clone(),
+        at: maintenance.updated_at,
+        pages: pages.to_vec(),
+    }
+}

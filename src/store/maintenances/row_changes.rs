@@ -1,0 +1,106 @@
+//! Writes the rows of maintenances. Only `lifecycle` may use it: what follows from a change is written with the change.
+
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter,
+};
+use watchkeeper_entities::maintenance::{ActiveModel, Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
+use crate::store::MainError;
+use crate::store::maintenances::to_row;
+
+/// Most keys in one statement.
+const CHUNK: usize = 1_000;
+
+/// Stores a new maintenance without its links; its `key` is given by the database and returned in the result.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert(
+    connection: &impl ConnectionTrait,
+    maintenance: Maintenance,
+) -> Result<Maintenance, MainError> {
+    let row = ActiveModel { id: NotSet, ..to_row(&maintenance) };
+    let key = Entity::insert(row).exec(connection).await?.last_insert_id;
+    Ok(Maintenance { key, ..maintenance })
+}
+
+/// Stores all fields of the maintenance.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance) -> Result<(), MainError> {
+    to_row(maintenance).update(connection).await?;
+    Ok(())
+}
+
+/// Lets a maintenance stand for another window of its series.
+///
+/// # Errors
+/// When the database fails.
+pub async fn set_occurrence(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+    occurrence: Timestamp,
+) -> Result<(), MainError> {
+    let set = Entity::update_many().col_expr(Column::Occurrence, Expr::value(occurrence.ms()));
+    set.filter(Column::Id.eq(maintenance)).exec(connection).await?;
+    Ok(())
+}
+
+/// Takes maintenances out of their series.
+///
+/// # Errors
+/// When the database fails.
+pub async fn clear_series(
+    connection: &impl ConnectionTrait,
+    maintenances: &[MaintenanceKey],
+) -> Result<(), MainError> {
+    for some in maintenances.chunks(CHUNK) {
+        Entity::update_many()
+            .col_expr(Column::SeriesId, Expr::value(None::<i64>))
+            .col_expr(Column::Occurrence, Expr::value(None::<i64>))
+            .col_expr(Column::IsAdjusted, Expr::value(false))
+            .filter(Column::Id.is_in(some.iter().copied()))
+            .exec(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Cancels maintenances; those that run end now.
+///
+/// # Errors
+/// When the database fails.
+pub async fn cancel(
+    connection: &impl ConnectionTrait,
+    maintenances: &[MaintenanceKey],
+    now: Timestamp,
+) -> Result<(), MainError> {
+    for some in maintenances.chunks(CHUNK) {
+        let keys = || Column::Id.is_in(some.iter().copied());
+        let running = Column::Status.eq(MaintenanceStatus::InProgress.as_str());
+        let end = Entity::update_many().col_expr(Column::ActualEnd, Expr::value(now.ms()));
+        end.filter(keys()).filter(running).exec(connection).await?;
+        let cancelled = MaintenanceStatus::Cancelled.as_str();
+        let cancel = Entity::update_many().col_expr(Column::Status, Expr::value(cancelled));
+        cancel.filter(keys()).exec(connection).await?;
+    }
+    Ok(())
+}
+
+/// Deletes maintenances with their timelines and links. Their effects must have been ended before.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete(
+    connection: &impl ConnectionTrait,
+    maintenances: &[MaintenanceKey],
+) -> Result<(), MainError> {
+    for some in maintenances.chunks(CHUNK) {
+        Entity::delete_many().filter(Column::Id.is_in(some.iter().copied())).exec(connection).await?;
+    }
+    Ok(())
+}
