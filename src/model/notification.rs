@@ -4,10 +4,12 @@
 //! - `routing`: who is told what
 //! - `digest`: one message instead of many; `gathered`: which it tells
 //! - `message`: what is told, the same for every kind of channel
+//! - `change`: what a message tells beyond the state of its incident
 //! - `delivery`: one message for one channel, its tries, and when the next one is
 //! - `line`: which messages of a channel go one after the other
 //! - `quiet`: hours in which only what is bad is told
 
+pub mod change;
 pub mod delivery;
 pub mod digest;
 pub mod event;

@@ -54,6 +54,33 @@ pub(crate) mod spelled {
         let word = String::deserialize(deserializer)?;
         word.parse().map_err(serde::de::Error::custom)
     }
+
+    /// The same for a word that may be missing.
+    pub(crate) mod option {
+        use std::fmt::Display;
+        use std::str::FromStr;
+
+        use serde::{Deserialize, Deserializer, Serializer};
+
+        pub(crate) fn serialize<T: Display, S: Serializer>(
+            word: &Option<T>,
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            match word {
+                Some(word) => serializer.collect_str(word),
+                None => serializer.serialize_none(),
+            }
+        }
+
+        pub(crate) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+        where
+            T: FromStr<Err: Display>,
+            D: Deserializer<'de>,
+        {
+            let word: Option<String> = Option::deserialize(deserializer)?;
+            word.map(|word| word.parse().map_err(serde::de::Error::custom)).transpose()
+        }
+    }
 }
 
 /// Returns a slice of this length as an array.

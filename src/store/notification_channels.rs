@@ -163,6 +163,10 @@ pub(super) async fn names_of_tag(
 #[derive(Serialize, Deserialize)]
 struct StoredRouting {
     events: Vec<String>,
+    /// Events that versions before these words do not know. They do not read this member, so that they can read the channel while
+    /// the nodes of a cluster are upgraded one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    added_events: Vec<String>,
     min_severity: String,
     selection: Option<StoredServices>,
     #[serde(default)]
@@ -171,9 +175,17 @@ struct StoredRouting {
     digest_above: Option<u32>,
 }
 
+/// The events that are stored apart from the others.
+const ADDED_EVENTS: [Event; 3] =
+    [Event::IncidentServiceJoined, Event::IncidentWorsened, Event::IncidentServiceRecovered];
+
 fn to_stored(routing: &Routing) -> StoredRouting {
+    let is_added = |event: &&Event| ADDED_EVENTS.contains(event);
+    let (added, events): (Vec<&Event>, Vec<&Event>) = routing.events.iter().partition(is_added);
+    let words = |events: Vec<&Event>| events.into_iter().map(ToString::to_string).collect();
     StoredRouting {
-        events: routing.events.iter().map(ToString::to_string).collect(),
+        events: words(events),
+        added_events: words(added),
         min_severity: routing.min_severity.to_string(),
         selection: routing.selection.as_ref().map(StoredServices::of),
         quiet: routing.quiet.as_ref().map(StoredQuietHours::of),
@@ -182,7 +194,10 @@ fn to_stored(routing: &Routing) -> StoredRouting {
 }
 
 fn from_stored(stored: StoredRouting) -> Option<Routing> {
-    let events: Option<Vec<_>> = stored.events.iter().map(|event| event.parse().ok()).collect();
+    let words = stored.events.iter().chain(&stored.added_events);
+    let known: Option<Vec<Event>> = words.map(|word| word.parse().ok()).collect();
+    let known = known?;
+    let events = Event::CHOICE.into_iter().filter(|event| known.contains(event)).collect();
     let selection = match stored.selection {
         Some(chosen) => Some(chosen.read()?),
         None => None,
@@ -192,7 +207,7 @@ fn from_stored(stored: StoredRouting) -> Option<Routing> {
         None => None,
     };
     Some(Routing {
-        events: events?,
+        events,
         min_severity: stored.min_severity.parse().ok()?,
         selection,
         quiet,

@@ -47,6 +47,8 @@ fn a_channel_is_shown_without_its_secrets() {
             "events",
             json!([
                 "incident.opened",
+                "incident.service_joined",
+                "incident.worsened",
                 "incident.reopened",
                 "incident.resolved",
                 "certificate.expiring",

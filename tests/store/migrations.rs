@@ -2,8 +2,10 @@
 
 use rstest::rstest;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection};
-use sea_orm_migration::MigratorTrait;
+use sea_orm_migration::{MigrationName as _, MigratorTrait};
 use watchkeeper::config::limits::StoreLimits;
+use watchkeeper::model::notification::Event;
+use watchkeeper::store::notification_channels as channels;
 use watchkeeper::store::{Databases, organisations};
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
@@ -66,4 +68,34 @@ async fn a_step_that_is_cut_off_leaves_nothing() {
     history.execute_unprepared("DROP TABLE history_segment").await.unwrap();
     HistoryMigrator::up(&history, None).await.unwrap();
     assert!(has_table(&history, "fresh_check").await);
+}
+
+/// What is told to channels that hold exactly the former default, and to one that chose for itself.
+#[rstest]
+#[tokio::test]
+async fn channels_with_the_former_default_are_told_more(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(place) = backend.place().await else { return };
+    let main = connect(&place.main_url).await;
+    let before = MainMigrator::migrations().iter().position(|step| step.name() == "m0055_events_of_channels");
+    MainMigrator::up(&main, before.map(|steps| u32::try_from(steps).unwrap())).await.unwrap();
+    let former = r#"{"events":["incident.opened","incident.reopened","incident.resolved","certificate.expiring","location.impaired","monitor.trouble","sla.burning","oncall.gap"],"min_severity":"minor","selection":null,"quiet":null,"digest_above":20}"#;
+    let chosen = r#"{"events":["incident.opened"],"min_severity":"minor","selection":null,"quiet":null,"digest_above":null}"#;
+    let organisation = "INSERT INTO organisation (id, public_id, name, plan, self_hosted, locales, default_locale, created_at)";
+    main.execute_unprepared(&format!("{organisation} VALUES (1, 'a', 'Acme', 'free', true, 'en', 'en', 0)"))
+        .await
+        .unwrap();
+    for (key, routing) in [(1, former), (2, chosen)] {
+        let columns = "id, public_id, organisation_id, kind, name, is_enabled, settings, routing, created_at, updated_at";
+        let values = format!("{key}, 'c{key}', 1, 'webhook', 'Hook', true, '{{}}', '{routing}', 0, 0");
+        main.execute_unprepared(&format!("INSERT INTO notification_channel ({columns}) VALUES ({values})"))
+            .await
+            .unwrap();
+    }
+    MainMigrator::up(&main, None).await.unwrap();
+    let rows = channels::enabled(&main, 1).await.unwrap();
+    assert_eq!(rows[0].routing.events, Event::USUAL);
+    assert_eq!(rows[0].routing.digest_above, Some(20));
+    assert_eq!(rows[1].routing.events, [Event::IncidentOpened]);
 }

@@ -11,6 +11,15 @@ words! {
         /// Something about it has changed.
         #[strum(serialize = "incident.updated")]
         IncidentUpdated,
+        /// Services have joined an open incident.
+        #[strum(serialize = "incident.service_joined")]
+        IncidentServiceJoined,
+        /// The severity of an open incident has risen.
+        #[strum(serialize = "incident.worsened")]
+        IncidentWorsened,
+        /// Services of an open incident work again.
+        #[strum(serialize = "incident.service_recovered")]
+        IncidentServiceRecovered,
         /// Somebody works on it.
         #[strum(serialize = "incident.acknowledged")]
         IncidentAcknowledged,
@@ -52,9 +61,12 @@ words! {
 
 impl Event {
     /// The events that a channel may choose; escalations go to whom their policy names.
-    pub const CHOICE: [Self; 11] = [
+    pub const CHOICE: [Self; 14] = [
         Self::IncidentOpened,
         Self::IncidentUpdated,
+        Self::IncidentServiceJoined,
+        Self::IncidentWorsened,
+        Self::IncidentServiceRecovered,
         Self::IncidentAcknowledged,
         Self::IncidentReopened,
         Self::IncidentResolved,
@@ -66,9 +78,12 @@ impl Event {
         Self::OncallGap,
     ];
 
-    /// The events of a new channel: the begin and the end of everything. A heartbeat that is missed opens an incident as well.
-    pub const USUAL: [Self; 8] = [
+    /// The events of a new channel: the start and the end of everything, and what makes an incident bigger. A missed heartbeat
+    /// opens an incident as well.
+    pub const USUAL: [Self; 10] = [
         Self::IncidentOpened,
+        Self::IncidentServiceJoined,
+        Self::IncidentWorsened,
         Self::IncidentReopened,
         Self::IncidentResolved,
         Self::CertificateExpiring,

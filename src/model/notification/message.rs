@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::incident::{Impact, IncidentStatus, Severity, WholeIncident};
+use crate::model::incident::{Affected, Impact, IncidentStatus, Severity, WholeIncident};
+use crate::model::notification::change::{IncidentChange, ServiceGroup};
 use crate::model::notification::digest::DigestFacts;
 use crate::model::notification::event::Event;
 use crate::model::word::spelled;
@@ -81,6 +82,9 @@ pub struct IncidentFacts {
     pub services: Vec<ServiceFacts>,
     /// The number of services that it affects.
     pub services_count: usize,
+    /// What this message tells in particular; messages that earlier versions stored have nothing of it.
+    #[serde(default, skip_serializing_if = "IncidentChange::is_empty")]
+    pub change: IncidentChange,
 }
 
 /// A service that an incident affects.
@@ -94,6 +98,19 @@ pub struct ServiceFacts {
     pub impact: Option<String>,
     /// True if it has recovered.
     pub is_recovered: bool,
+}
+
+impl ServiceFacts {
+    /// A service as it is affected now.
+    #[must_use]
+    pub fn from_affected(affected: &Affected) -> Self {
+        Self {
+            id: affected.id.to_string(),
+            name: affected.name.clone(),
+            impact: affected.impact.map(|impact: Impact| impact.as_str().to_owned()),
+            is_recovered: affected.recovered_at.is_some(),
+        }
+    }
 }
 
 /// The organisation in whose name a message speaks.
@@ -115,12 +132,7 @@ impl Message {
         let newest = whole.updates.last().map(|entry| &entry.message);
         let Sender { language, default_language, .. } = sender;
         let text = newest.map(|message| message.text(language, default_language).to_owned());
-        let services = whole.services.iter().take(SERVICES_MAX).map(|affected| ServiceFacts {
-            id: affected.id.to_string(),
-            name: affected.name.clone(),
-            impact: affected.impact.map(|impact: Impact| impact.as_str().to_owned()),
-            is_recovered: affected.recovered_at.is_some(),
-        });
+        let services = whole.services.iter().take(SERVICES_MAX).map(ServiceFacts::from_affected);
         let facts = IncidentFacts {
             id: incident.id.to_string(),
             title: incident.title.text(language, default_language).to_owned(),
@@ -132,8 +144,18 @@ impl Message {
             acknowledged_by: incident.acknowledgement.as_ref().map(|taken| taken.by.name.clone()),
             services: services.collect(),
             services_count: whole.services.len(),
+            change: IncidentChange::default(),
         };
         Self { event, at, organisation: sender.name.to_owned(), subject: Subject::Incident(facts) }
+    }
+
+    /// The same message about an incident, which also tells this change by name. Messages about anything else stay as they are.
+    #[must_use]
+    pub fn with_change(mut self, change: IncidentChange) -> Self {
+        if let Subject::Incident(facts) = &mut self.subject {
+            facts.change = change;
+        }
+        self
     }
 
     /// What is told to see whether a channel works.
@@ -171,8 +193,14 @@ impl Message {
             Subject::Notice(facts) => &facts.title,
             Subject::Digest(facts) => return facts.headline(),
         };
+        if let Some(before) = self.phrase_of_change() {
+            return format!("{before}: {title}");
+        }
         let before = match self.event {
             Event::IncidentUpdated => "Update: ",
+            Event::IncidentServiceJoined => "More services: ",
+            Event::IncidentWorsened => "Worse: ",
+            Event::IncidentServiceRecovered => "Partly recovered: ",
             Event::IncidentAcknowledged => "Acknowledged: ",
             Event::IncidentReopened => "Open again: ",
             Event::IncidentEscalated => "Not acknowledged: ",
@@ -180,6 +208,20 @@ impl Message {
             _ => "",
         };
         format!("{before}{title}")
+    }
+
+    /// The services that have joined or recovered, by name.
+    fn phrase_of_change(&self) -> Option<String> {
+        let change = &self.incident()?.change;
+        match self.event {
+            Event::IncidentServiceJoined => Some(format!("{} joined", change.joined.as_ref()?.phrase())),
+            Event::IncidentServiceRecovered => {
+                let recovered = change.recovered.as_ref()?;
+                let verb = if recovered.count == 1 { "works" } else { "work" };
+                Some(format!("{} {verb} again, still open", recovered.phrase()))
+            }
+            _ => None,
+        }
     }
 
     /// What is to be said beyond the headline; may be empty, may have several lines.

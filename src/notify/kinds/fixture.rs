@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::id::Id;
 use crate::model::incident::{IncidentStatus, Severity};
+use crate::model::notification::change::IncidentChange;
 use crate::model::notification::message::{
     IncidentFacts, Message, NoticeFacts, Sender, ServiceFacts, Subject,
 };
@@ -32,6 +33,7 @@ pub(super) fn incident() -> Message {
         acknowledged_by: None,
         services: vec![service("API <eu> & *web*"), service("Shop")],
         services_count: 12,
+        change: IncidentChange::default(),
     };
     Message {
         event: Event::IncidentOpened,

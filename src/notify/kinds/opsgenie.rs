@@ -112,6 +112,9 @@ mod tests {
     #[rstest]
     #[case(json!({"region": "us"}), incident(), "https://api.opsgenie.com/v2/alerts")]
     #[case(json!({"region": "eu"}), event(Event::IncidentReopened), "https://api.eu.opsgenie.com/v2/alerts")]
+    #[case(json!({}), event(Event::IncidentServiceJoined), "https://api.opsgenie.com/v2/alerts")]
+    #[case(json!({}), event(Event::IncidentWorsened), "https://api.opsgenie.com/v2/alerts")]
+    #[case(json!({}), event(Event::IncidentServiceRecovered), "https://api.opsgenie.com/v2/alerts")]
     #[case(json!({}), event(Event::IncidentAcknowledged),
         "https://api.opsgenie.com/v2/alerts/rNSJxMbDTX2uHc08AiCqo/acknowledge?identifierType=alias")]
     #[case(json!({"base_url": "http://genie.example/"}), event(Event::IncidentResolved),

@@ -14,6 +14,7 @@ use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
 use super::webhook::payload;
 use crate::model::incident::{IncidentStatus, Severity};
+use crate::model::notification::change::IncidentChange;
 use crate::model::notification::message::{IncidentFacts, Message, NoticeFacts, Sender, Subject};
 use crate::model::notification::{ChannelKind, Event};
 
@@ -146,6 +147,7 @@ fn samples() -> [Message; 3] {
         acknowledged_by: None,
         services: Vec::new(),
         services_count: 0,
+        change: IncidentChange::default(),
     };
     let notice = NoticeFacts {
         id: "sample".into(),

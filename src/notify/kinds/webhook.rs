@@ -15,9 +15,11 @@ use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
 use crate::clock::Timestamp;
+use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
+use crate::model::notification::change::ServiceGroup;
 use crate::model::notification::digest::DigestEntry;
-use crate::model::notification::message::{IncidentFacts, Message, Subject};
+use crate::model::notification::message::{IncidentFacts, Message, ServiceFacts, Subject};
 
 /// The setting with the secret.
 pub(super) const SECRET: &str = "secret";
@@ -127,26 +129,34 @@ fn digest(message: &Message) -> Option<Value> {
 
 fn incident(facts: &IncidentFacts) -> Value {
     let time = |ms: i64| Timestamp::from_ms(ms).to_string();
-    let services: Vec<Value> = facts
-        .services
-        .iter()
-        .map(|service| {
-            json!({"id": service.id, "name": service.name, "impact": service.impact,
-                "is_recovered": service.is_recovered})
-        })
-        .collect();
+    let change = &facts.change;
     json!({
         "id": facts.id,
         "title": facts.title,
         "status": facts.status.as_str(),
         "severity": facts.severity.as_str(),
+        "previous_severity": change.previous_severity.map(Severity::as_str),
         "started_at": time(facts.started_at),
         "resolved_at": facts.resolved_at.map(time),
         "message": facts.text,
         "acknowledged_by": facts.acknowledged_by,
-        "services": services,
+        "services": services(&facts.services),
         "services_count": facts.services_count,
+        "joined": change.joined.as_ref().map(group),
+        "recovered": change.recovered.as_ref().map(group),
     })
+}
+
+fn group(group: &ServiceGroup) -> Value {
+    json!({"services": services(&group.services), "count": group.count})
+}
+
+fn services(services: &[ServiceFacts]) -> Vec<Value> {
+    let service = |service: &ServiceFacts| {
+        json!({"id": service.id, "name": service.name, "impact": service.impact,
+            "is_recovered": service.is_recovered})
+    };
+    services.iter().map(service).collect()
 }
 
 #[cfg(test)]

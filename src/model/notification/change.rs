@@ -1,0 +1,139 @@
+//! What a message tells beyond the state of its incident: which services joined or recovered, and how severe it was before.
+//!
+//! The state of an incident says which services it affects; a message about a change names those that the change is about. Both are
+//! kept with the message, so that each try says the same.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::incident::{Affected, Severity};
+use crate::model::notification::message::{SERVICES_MAX, ServiceFacts};
+use crate::model::word::spelled;
+
+/// What has changed about an incident, as far as a message tells it by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IncidentChange {
+    /// The services that have joined it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joined: Option<ServiceGroup>,
+    /// The services that work again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovered: Option<ServiceGroup>,
+    /// The severity before it rose.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "spelled::option")]
+    pub previous_severity: Option<Severity>,
+}
+
+impl IncidentChange {
+    /// Returns true if it says nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Some services of an incident: the first of them by name, and how many they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceGroup {
+    /// The first of them, [`SERVICES_MAX`] at most.
+    pub services: Vec<ServiceFacts>,
+    /// The number of all of them.
+    pub count: usize,
+}
+
+impl ServiceGroup {
+    /// These services, in their order; `None` when there are none.
+    #[must_use]
+    pub fn from_affected<'a>(affected: impl IntoIterator<Item = &'a Affected>) -> Option<Self> {
+        let mut group = Self { services: Vec::new(), count: 0 };
+        for affected in affected {
+            if group.count < SERVICES_MAX {
+                group.services.push(ServiceFacts::from_affected(affected));
+            }
+            group.count += 1;
+        }
+        (group.count > 0).then_some(group)
+    }
+
+    /// Their names as the start of a sentence: one or two by name, the others as a number.
+    #[must_use]
+    pub fn phrase(&self) -> String {
+        let name = |place: usize| self.services.get(place).map_or("", |service| service.name.as_str());
+        match self.count {
+            0 => String::new(),
+            1 => name(0).to_owned(),
+            2 => format!("{} and {}", name(0), name(1)),
+            count => format!("{} and {} other services", name(0), count - 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::notification::Event;
+    use crate::model::notification::message::Message;
+
+    fn group(names: &[&str]) -> Option<ServiceGroup> {
+        let service = |name: &&str| ServiceFacts {
+            id: format!("id of {name}"),
+            name: (*name).to_owned(),
+            impact: None,
+            is_recovered: false,
+        };
+        let services: Vec<ServiceFacts> = names.iter().map(service).collect();
+        (!services.is_empty()).then_some(ServiceGroup { count: services.len(), services })
+    }
+
+    /// A message as an earlier version stored it.
+    fn stored(event: Event) -> Value {
+        let incident = json!({"id": "rNSJxMbDTX2uHc08AiCqo", "title": "Shop is down", "status": "investigating",
+            "severity": "critical", "started_at": 1, "resolved_at": null, "text": "", "acknowledged_by": null,
+            "services": [{"id": "a", "name": "Shop", "impact": "major_outage", "is_recovered": false}],
+            "services_count": 1});
+        json!({"event": event.as_str(), "at": 2, "organisation": "Acme", "subject": {"incident": incident}})
+    }
+
+    #[rstest]
+    #[case::one(Event::IncidentServiceJoined, &["Pay"], &[], "Pay joined: Shop is down")]
+    #[case::two(Event::IncidentServiceJoined, &["Pay", "Mail"], &[], "Pay and Mail joined: Shop is down")]
+    #[case::three(Event::IncidentServiceJoined, &["Pay", "Mail", "Api"], &[], "Pay and 2 other services joined: Shop is down")]
+    #[case::unnamed(Event::IncidentServiceJoined, &[], &[], "More services: Shop is down")]
+    #[case::recovered(Event::IncidentServiceRecovered, &[], &["Pay"], "Pay works again, still open: Shop is down")]
+    #[case::several(Event::IncidentServiceRecovered, &[], &["Pay", "Mail"], "Pay and Mail work again, still open: Shop is down")]
+    #[case::worse(Event::IncidentWorsened, &["Pay"], &[], "Worse: Shop is down")]
+    #[case::opened(Event::IncidentOpened, &["Pay"], &[], "Shop is down")]
+    fn a_headline_names_what_changed(
+        #[case] event: Event,
+        #[case] joined: &[&str],
+        #[case] recovered: &[&str],
+        #[case] expected: &str,
+    ) {
+        let message: Message = serde_json::from_value(stored(event)).unwrap();
+        let change =
+            IncidentChange { joined: group(joined), recovered: group(recovered), previous_severity: None };
+        assert_eq!(message.with_change(change).headline(), expected);
+    }
+
+    #[test]
+    fn a_message_without_a_change_is_stored_as_by_earlier_versions() {
+        let before = stored(Event::IncidentOpened);
+        let message: Message = serde_json::from_value(before.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&message).unwrap(), before);
+    }
+
+    #[test]
+    fn a_change_is_stored_with_its_message() {
+        let message: Message = serde_json::from_value(stored(Event::IncidentWorsened)).unwrap();
+        let change = IncidentChange {
+            joined: group(&["Pay"]),
+            recovered: None,
+            previous_severity: Some(Severity::Minor),
+        };
+        let message = message.with_change(change);
+        let written = serde_json::to_string(&message).unwrap();
+        assert_eq!(serde_json::from_str::<Message>(&written).unwrap(), message);
+    }
+}
