@@ -15,6 +15,7 @@ use crate::model::incident_policy::{IncidentPolicy, first_match};
 use crate::model::outage::Outage;
 use crate::model::outage::decision::{Circumstances, Decision};
 use crate::model::service::{NamedService, Service, ServiceAddress, ServiceKey};
+use crate::model::tag::Tag;
 use crate::store::incidents::automation::open_of_policy;
 use crate::store::maintenances::effect::covered;
 use crate::store::{MainError, outages, services, tags};
@@ -58,7 +59,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
             continue;
         }
         let outage = Outage { held_until: desk.held_until(&outage), ..outage };
-        let policy = first_match(desk.policies, facts.tags_of(outage.service));
+        let policy = first_match(desk.policies, &facts.tags_of(outage.service));
         let open = match outage.incident {
             Some(key) => drafts.open(desk, key).await?.filter(|draft| !draft.after.incident.is_resolved()),
             None => None,
@@ -198,8 +199,8 @@ fn is_candidate(draft: &Draft, policy: &IncidentPolicy, since: crate::clock::Tim
 #[derive(Default)]
 struct Facts {
     services: HashMap<ServiceKey, Service>,
-    /// Keys of the tags of each; also of those without tags, once read.
-    tags: HashMap<ServiceKey, Vec<i64>>,
+    /// The tags of each; also of those without tags, once read.
+    tags: HashMap<ServiceKey, Vec<Tag>>,
     /// Covered by a maintenance in progress, or under a stated status.
     held_back: HashSet<ServiceKey>,
     /// What they depend on.
@@ -227,30 +228,35 @@ impl Facts {
         }
         let mut found = tags::of_services(desk.transaction, &unknown).await?;
         for key in unknown {
-            let tags = found.remove(&key).unwrap_or_default();
-            self.tags.insert(key, tags.iter().map(|tag| tag.row).collect());
+            self.tags.insert(key, found.remove(&key).unwrap_or_default());
         }
         Ok(())
     }
 
-    fn tags_of(&self, service: ServiceKey) -> &[i64] {
-        self.tags.get(&service).map_or(&[], Vec::as_slice)
+    /// Keys of the rows of its tags.
+    fn tags_of(&self, service: ServiceKey) -> Vec<i64> {
+        self.tags.get(&service).into_iter().flatten().map(|tag| tag.row).collect()
+    }
+
+    /// Keys of the rows of those of its tags that group failures.
+    fn grouping_tags(&self, policy: &IncidentPolicy, service: ServiceKey) -> Vec<i64> {
+        let tags = self.tags.get(&service).into_iter().flatten();
+        tags.filter(|tag| policy.rules.groups_by_tag(tag.name.key())).map(|tag| tag.row).collect()
     }
 
     /// Returns true if the service could belong to others: without tags and relations it belongs to nobody.
     fn has_company(&self, policy: &IncidentPolicy, service: ServiceKey) -> bool {
-        let by = policy.rules.group_by;
-        by.looks_at_tags() && !self.tags_of(service).is_empty()
-            || by.looks_at_parents() && !self.parents.is_alone(service)
+        !self.grouping_tags(policy, service).is_empty()
+            || policy.rules.group_by.looks_at_parents() && !self.parents.is_alone(service)
     }
 
     /// Returns true if the service belongs to the others: it carries a tag that one of them carries.
     fn belong_together(&self, policy: &IncidentPolicy, others: &[ServiceKey], service: ServiceKey) -> bool {
-        let own = self.tags_of(service);
-        let has_common_tag = |other: &ServiceKey| self.tags_of(*other).iter().any(|tag| own.contains(tag));
+        let own = self.grouping_tags(policy, service);
+        let carries_one =
+            |other: &ServiceKey| self.tags.get(other).into_iter().flatten().any(|tag| own.contains(&tag.row));
         let is_related = |other: &ServiceKey| self.parents.are_related(*other, service);
-        let by = policy.rules.group_by;
-        by.looks_at_tags() && others.iter().any(has_common_tag)
-            || by.looks_at_parents() && others.iter().any(is_related)
+        !own.is_empty() && others.iter().any(carries_one)
+            || policy.rules.group_by.looks_at_parents() && others.iter().any(is_related)
     }
 }
