@@ -20,7 +20,7 @@ use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
 use crate::model::service::{Service, ServiceKey};
 use crate::model::window::WindowKind;
 use crate::store::maintenances::{links, reminders, timeline, update};
-use crate::store::{MainError, services, subscriber_facts};
+use crate::store::{MainError, outages, services, subscriber_facts};
 
 /// Services looked at in one statement.
 const AT_ONCE: usize = 1_000;
@@ -67,6 +67,9 @@ pub async fn carry_out(
     let entries = timeline::add(connection, step.after.key, &step.entries).await?;
     subscriber_facts::of_maintenance(connection, &step.after, &step.entries, &entries).await?;
     reminders::plan(connection, &step.after, now).await?;
+    if step.after.is_over() {
+        release(connection, step.after.key, now).await?;
+    }
     align(connection, &step.after, now).await
 }
 
@@ -96,7 +99,18 @@ pub async fn end(
     maintenance: MaintenanceKey,
     now: Timestamp,
 ) -> Result<Vec<Service>, MainError> {
+    release(connection, maintenance, now).await?;
     keep_open(connection, maintenance, &[], now).await
+}
+
+/// Lets outages be looked at that the maintenance has held back.
+async fn release(
+    connection: &impl ConnectionTrait,
+    maintenance: MaintenanceKey,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    let covered = links::covered_by(connection, maintenance).await?;
+    outages::look_now(connection, &covered, now).await
 }
 
 async fn keep_open(

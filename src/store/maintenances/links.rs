@@ -147,7 +147,7 @@ pub(super) async fn named_pages(
     keys.iter().filter_map(|key| rows.get(key)).map(named).collect()
 }
 
-/// Makes the maintenance cover exactly these services. Those that it covers no more are noted at once.
+/// Makes the maintenance cover exactly these services. Those that it covers no more are noted at once, and given.
 ///
 /// # Errors
 /// When the database fails.
@@ -155,7 +155,7 @@ pub async fn cover(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
     services: &[ServiceKey],
-) -> Result<(), MainError> {
+) -> Result<Vec<ServiceKey>, MainError> {
     let mut former = covered_by(connection, maintenance).await?;
     former.retain(|service| !services.contains(service));
     if !former.is_empty() {
@@ -174,7 +174,7 @@ pub async fn cover(
         let rows = services.iter().map(row);
         maintenance_service::Entity::insert_many(rows).exec_without_returning(connection).await?;
     }
-    Ok(())
+    Ok(former)
 }
 
 /// Chooses exactly these pages for the maintenance, in this order.

@@ -36,7 +36,7 @@ use crate::model::service::{Service, ServiceKey};
 use crate::model::sight::Sight;
 use crate::store::maintenances::series::{self, occurrences};
 use crate::store::maintenances::{self, effect as effects, links};
-use crate::store::{Connection, services};
+use crate::store::{Connection, outages, services};
 
 pub(super) async fn list_maintenances(call: Call<AppState>) -> Result<Reply, ApiError> {
     list(call, None).await
@@ -135,7 +135,8 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
         return write.commit(reply).await;
     }
     if let Some(services) = revision.services {
-        links::cover(&*write, stored.key, &[services, hidden.services].concat()).await?;
+        let former = links::cover(&*write, stored.key, &[services, hidden.services].concat()).await?;
+        outages::look_now(&*write, &former, now).await?;
     }
     if let Some(statuspages) = revision.statuspages {
         links::show_on(&*write, stored.key, &[statuspages, hidden.statuspages].concat()).await?;
@@ -152,7 +153,7 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
 pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, maintenances::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = effect.begin(&state.databases.main).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
     Hidden::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     let touched = effects::end(&*write, stored.key, state.now()).await?;
