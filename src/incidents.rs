@@ -5,6 +5,7 @@
 //! - `parents`: services that others depend on
 //! - `looks`: what has become of looks that somebody was asked for
 //! - `resting`: outages that wait for people
+//! - `following`: the policy that an incident follows
 //! - `settle`: an incident of which everything works again
 //! - `recovery`: what happened before anybody followed
 //!
@@ -14,6 +15,7 @@
 
 mod desk;
 pub mod follow;
+mod following;
 mod looks;
 mod parents;
 pub mod prose;

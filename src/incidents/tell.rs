@@ -172,7 +172,7 @@ async fn group(
         return Ok(());
     }
     if drafts.is_first_search(policy.key) {
-        for key in open_of_policy(desk.transaction, policy.key, since).await? {
+        for key in open_of_policy(desk.transaction, policy, since).await? {
             // Among those that are being written it stands in their order.
             drafts.open(desk, key).await?;
         }
@@ -196,9 +196,9 @@ async fn group(
     Ok(())
 }
 
-/// Returns true for an open incident of the policy that has grown since then.
+/// Returns true for an open incident that follows the policy and has grown since then.
 fn is_candidate(draft: &Draft, policy: &IncidentPolicy, since: Timestamp) -> bool {
-    let is_of_policy = draft.after.automation.is_some_and(|automation| automation.policy == Some(policy.key));
+    let is_of_policy = draft.policy == Some(policy.key);
     let has_grown = draft.after.services.iter().any(|affected| affected.added_at >= since);
     is_of_policy && has_grown && !draft.after.incident.is_resolved()
 }

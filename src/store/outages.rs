@@ -9,7 +9,7 @@ use sea_orm::{
     QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::outage::{ActiveModel, Column, Entity, Model};
-use watchkeeper_entities::service;
+use watchkeeper_entities::{incident_service, service};
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckType;
@@ -225,6 +225,31 @@ pub async fn look_at_recovered(
         Entity::update_many()
             .col_expr(Column::LookAt, Expr::value(now.ms()))
             .filter(Column::IncidentId.is_in(chunk.iter().copied()))
+            .filter(Column::RecoveredAt.is_not_null())
+            .exec(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Looks at once at what has recovered of the incidents that affect one of these services.
+///
+/// # Errors
+/// When the database fails.
+pub async fn look_at_recovered_beside(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+    now: Timestamp,
+) -> Result<(), MainError> {
+    for chunk in services.chunks(CHUNK) {
+        let affecting = Query::select()
+            .column(incident_service::Column::IncidentId)
+            .from(incident_service::Entity)
+            .and_where(incident_service::Column::ServiceId.is_in(chunk.iter().copied()))
+            .to_owned();
+        Entity::update_many()
+            .col_expr(Column::LookAt, Expr::value(now.ms()))
+            .filter(Column::IncidentId.in_subquery(affecting))
             .filter(Column::RecoveredAt.is_not_null())
             .exec(connection)
             .await?;
