@@ -238,16 +238,15 @@ mod tests {
 
     /// The tags of several services, and the policy of (1: tag 7), (2: tag 8), (3: all) that decides for them together.
     #[rstest]
-    #[case::no_service(&[], None)]
-    #[case::one(&[&[8]], Some(2))]
-    #[case::the_first_of_several(&[&[], &[8], &[9, 7]], Some(1))]
-    #[case::without_tags(&[&[], &[9]], Some(3))]
+    #[case::no_service(vec![], None)]
+    #[case::one(vec![vec![8]], Some(2))]
+    #[case::the_first_of_several(vec![vec![], vec![8], vec![9, 7]], Some(1))]
+    #[case::without_tags(vec![vec![], vec![9]], Some(3))]
     fn the_first_policy_that_matches_one_of_them_decides(
-        #[case] tags: &[&[i64]],
+        #[case] tags: Vec<Vec<i64>>,
         #[case] expected: Option<i32>,
     ) {
         let policies = [policy(3, None), policy(2, Some(8)), policy(1, Some(7))];
-        let tags: Vec<Vec<i64>> = tags.iter().map(|tags| tags.to_vec()).collect();
         assert_eq!(first_match_of_any(&policies, &tags).map(|policy| policy.position), expected);
     }
 

@@ -67,10 +67,11 @@ pub async fn carry_out(
     let entries = timeline::add(connection, step.after.key, &step.entries).await?;
     subscriber_facts::of_maintenance(connection, &step.after, &step.entries, &entries).await?;
     reminders::plan(connection, &step.after, now).await?;
+    let touched = align(connection, &step.after, now).await?;
     if step.after.is_over() {
         release(connection, step.after.key, now).await?;
     }
-    align(connection, &step.after, now).await
+    Ok(touched)
 }
 
 /// Brings the windows of the maintenance in line with its present state and its present services.
@@ -99,8 +100,9 @@ pub async fn end(
     maintenance: MaintenanceKey,
     now: Timestamp,
 ) -> Result<Vec<Service>, MainError> {
+    let touched = keep_open(connection, maintenance, &[], now).await?;
     release(connection, maintenance, now).await?;
-    keep_open(connection, maintenance, &[], now).await
+    Ok(touched)
 }
 
 /// Lets outages be looked at that the maintenance has held back.

@@ -134,16 +134,17 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
         let reply = shown(&*write, caller.sight(), &stored, &languages).await?;
         return write.commit(reply).await;
     }
-    if let Some(services) = revision.services {
-        let former = links::cover(&*write, stored.key, &[services, hidden.services].concat()).await?;
-        outages::look_now(&*write, &former, now).await?;
-    }
+    let former = match revision.services {
+        Some(services) => links::cover(&*write, stored.key, &[services, hidden.services].concat()).await?,
+        None => Vec::new(),
+    };
     if let Some(statuspages) = revision.statuspages {
         links::show_on(&*write, stored.key, &[statuspages, hidden.statuspages].concat()).await?;
     }
     let after = Maintenance { updated_at: now, ..step.after.adjusted() };
     let step = Step { after, entries: step.entries };
     let touched = effects::carry_out(&*write, &step, now).await?;
+    outages::look_now(&*write, &former, now).await?;
     let reply = shown(&*write, caller.sight(), &step.after, &languages).await?;
     let reply = write.commit(reply).await?;
     tell_engine(&state, &caller, &touched).await;
