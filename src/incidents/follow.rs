@@ -123,10 +123,15 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     touched.iter().chain(after.keys()).for_each(|service| transaction.concerns(Scope::Service(*service)));
     outages::save(&transaction, changed).await?;
     outages::forget(&transaction, &over).await?;
+    let mut in_others = Vec::new();
     for (service, at) in recovered {
         let own = before.get(&service).and_then(|outage| outage.incident);
-        mark_service(&transaction, service, (at, own)).await?;
+        if mark_service(&transaction, service, (at, own)).await? > u64::from(own.is_some()) {
+            in_others.push(service);
+        }
     }
+    // People have added it to incidents that may have waited for it alone.
+    outages::look_at_recovered_beside(&transaction, &in_others, now).await?;
     if !feed.advance(&transaction, next).await? {
         return Ok(false);
     }

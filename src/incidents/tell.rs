@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::clock::Timestamp;
 use crate::incidents::desk::Desk;
 use crate::incidents::parents::{
     Asked, HAVE_THEY_LOOKED_MS, Parents, STILL_SO_MS, ask_itself, begin_unreachable, end_unreachable,
@@ -34,19 +35,25 @@ pub(super) struct Told {
 }
 
 /// Tells these outages of one organisation.
-pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told, MainError> {
+pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<Told, MainError> {
     let mut result = Told::default();
-    if untold.is_empty() {
+    if undecided.is_empty() {
         return Ok(result);
     }
-    untold.sort_by_key(|outage| (outage.began_at, outage.service));
-    let keys: Vec<ServiceKey> = untold.iter().map(|outage| outage.service).collect();
+    let before: HashMap<ServiceKey, Outage> = undecided.iter().map(|one| (one.service, *one)).collect();
+    let keys: Vec<ServiceKey> = undecided.iter().map(|outage| outage.service).collect();
     let mut facts = Facts::read(desk, &keys).await?;
-    facts.parents.pass_on(&untold);
+    undecided.sort_by_cached_key(|outage| (facts.start_of(desk, outage), outage.service));
+    facts.parents.pass_on(&undecided);
     let (mut drafts, mut waiting) = (Drafts::default(), Vec::new());
-    for outage in untold {
+    for outage in undecided {
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
         let is_hidden = outage.is_measured && facts.parents.is_unreachable(outage.service);
+        if is_hidden && !outage.is_untold() {
+            // It was told as unstable. That it is down says nothing of itself now.
+            waiting.push(Outage { look_at: Some(desk.now.plus_ms(STILL_SO_MS)), ..outage });
+            continue;
+        }
         if is_hidden || outage.is_unreachable() {
             waiting.push(
                 behind_others(desk, &facts.parents, &mut result, Behind { outage, service, is_hidden })
@@ -73,11 +80,12 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
             waiting.push(ended);
             continue;
         }
-        let (severity, policy) = match (outage.decide(circumstances, desk.now), policy) {
+        let judged = outage.judged(circumstances.rules, desk.now);
+        let (severity, policy) = match (judged.decide(circumstances, desk.now), policy) {
             (Decision::Tell(severity), Some(policy)) => (severity, policy),
             (Decision::Wait(look_at), _) => {
                 let soon = outage.held_until.map(|_| desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
-                let look_at = look_at.map(|at| soon.map_or(at, |soon| at.min(soon)));
+                let look_at = look_at.into_iter().chain(soon).min();
                 waiting.push(Outage { look_at, ..outage });
                 continue;
             }
@@ -85,15 +93,16 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
         };
         let Service { key, id, name, .. } = service;
         let service = NamedService { key, id, name };
-        let told = News { service, kind: outage.kind, began_at: outage.began_at, severity };
+        let told = News { service, kind: judged.kind, began_at: judged.started_at(&policy.rules), severity };
         if let Some(draft) = open {
-            draft.tell(&told, outage);
+            draft.tell(&told, judged);
         } else {
-            group(desk, &mut facts, &mut drafts, (policy, told, outage)).await?;
+            group(desk, &mut facts, &mut drafts, (policy, told, judged)).await?;
         }
     }
     let told = drafts.store(desk).await?;
-    outages::save(desk.transaction, waiting.iter().chain(&told)).await?;
+    let changed = waiting.iter().filter(|outage| before.get(&outage.service) != Some(outage));
+    outages::save(desk.transaction, changed.chain(&told)).await?;
     result.written = told.len();
     Ok(result)
 }
@@ -164,7 +173,7 @@ async fn group(
         return Ok(());
     }
     if drafts.is_first_search(policy.key) {
-        for key in open_of_policy(desk.transaction, policy.key, since).await? {
+        for key in open_of_policy(desk.transaction, policy, since).await? {
             // Among those that are being written it stands in their order.
             drafts.open(desk, key).await?;
         }
@@ -188,9 +197,9 @@ async fn group(
     Ok(())
 }
 
-/// Returns true for an open incident of the policy that has grown since then.
-fn is_candidate(draft: &Draft, policy: &IncidentPolicy, since: crate::clock::Timestamp) -> bool {
-    let is_of_policy = draft.after.automation.is_some_and(|automation| automation.policy == Some(policy.key));
+/// Returns true for an open incident that follows the policy and has grown since then.
+fn is_candidate(draft: &Draft, policy: &IncidentPolicy, since: Timestamp) -> bool {
+    let is_of_policy = draft.policy == Some(policy.key);
     let has_grown = draft.after.services.iter().any(|affected| affected.added_at >= since);
     is_of_policy && has_grown && !draft.after.incident.is_resolved()
 }
@@ -242,6 +251,12 @@ impl Facts {
     fn grouping_tags(&self, policy: &IncidentPolicy, service: ServiceKey) -> Vec<i64> {
         let tags = self.tags.get(&service).into_iter().flatten();
         tags.filter(|tag| policy.rules.groups_by_tag(tag.name.key())).map(|tag| tag.row).collect()
+    }
+
+    /// The start of the trouble by the policy that matches the service.
+    fn start_of(&self, desk: &Desk<'_>, outage: &Outage) -> Timestamp {
+        let policy = first_match(desk.policies, &self.tags_of(outage.service));
+        policy.map_or(outage.began_at, |policy| outage.started_at(&policy.rules))
     }
 
     /// Returns true if the service could belong to others: without tags and relations it belongs to nobody.

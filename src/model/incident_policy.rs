@@ -224,6 +224,16 @@ pub fn first_match<'a>(policies: &'a [IncidentPolicy], tags: &[i64]) -> Option<&
     policies.iter().filter(|policy| policy.matches(tags)).min_by_key(|policy| policy.position)
 }
 
+/// The policy that decides for services with these tags together: the first one in the order that matches any of them.
+#[must_use]
+pub fn first_match_of_any<'a>(
+    policies: &'a [IncidentPolicy],
+    tags_of_services: &[Vec<i64>],
+) -> Option<&'a IncidentPolicy> {
+    let matching = tags_of_services.iter().filter_map(|tags| first_match(policies, tags));
+    matching.min_by_key(|policy| policy.position)
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -284,6 +294,20 @@ mod tests {
     #[case("all", None)]
     fn former_words_are_read(#[case] word: &str, #[case] expected: Option<GroupBy>) {
         assert_eq!(GroupBy::from_word(word), expected);
+    }
+
+    /// The tags of several services, and the policy of (1: tag 7), (2: tag 8), (3: all) that decides for them together.
+    #[rstest]
+    #[case::no_service(vec![], None)]
+    #[case::one(vec![vec![8]], Some(2))]
+    #[case::the_first_of_several(vec![vec![], vec![8], vec![9, 7]], Some(1))]
+    #[case::without_tags(vec![vec![], vec![9]], Some(3))]
+    fn the_first_policy_that_matches_one_of_them_decides(
+        #[case] tags: Vec<Vec<i64>>,
+        #[case] expected: Option<i32>,
+    ) {
+        let policies = [policy(3, None), policy(2, Some(8)), policy(1, Some(7))];
+        assert_eq!(first_match_of_any(&policies, &tags).map(|policy| policy.position), expected);
     }
 
     /// Contract 4.9: measured down is a major outage, degraded is degraded.

@@ -68,6 +68,7 @@ mod notifications;
 mod oncall;
 mod openapi;
 mod operation;
+mod outage_rules;
 mod pause;
 mod permission_matrix;
 mod plans;
