@@ -12,7 +12,7 @@ use watchkeeper_entities::subscriber_fact_page;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::subscriber_fact::{FactKind, FactSubject, KEPT_MS, SubscriberFact};
+use crate::model::subscriber_fact::{FactSubject, KEPT_MS, SubscriberFact};
 use crate::model::translated::Translated;
 use crate::store::MainError;
 

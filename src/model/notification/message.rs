@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::incident::{Affected, Impact, IncidentStatus, Severity, WholeIncident};
-use crate::model::notification::change::{IncidentChange, ServiceGroup};
+use crate::model::notification::change::IncidentChange;
 use crate::model::notification::digest::DigestFacts;
 use crate::model::notification::event::Event;
 use crate::model::word::spelled;

@@ -165,7 +165,7 @@ pub async fn cover(
         let rows = services.iter().map(row);
         maintenance_service::Entity::insert_many(rows).exec_without_returning(connection).await?;
     }
-    Ok(former)
+    Ok(())
 }
 
 /// Chooses exactly these pages for the maintenance, in this order.

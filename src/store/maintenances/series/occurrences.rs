@@ -1,6 +1,6 @@
 //! The occurrences of series: which maintenances stand for them, and which windows people took out.
 
-use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::sea_query::OnConflict;
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
     QuerySelect,
