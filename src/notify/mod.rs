@@ -2,6 +2,7 @@
 //!
 //! - `kinds`: what each kind of channel wants to be told, and how; one file a kind
 //! - `sealed`: the secrets of channels
+//! - `template`: the language of templates that people write
 //! - `carrier`: carries one message to one channel, once
 //! - `courier`: takes what is due from the outbox and writes down what came of it; `lane`: one channel as it sees it
 //! - `mail`: the conversation with a mail server
@@ -16,4 +17,5 @@ pub mod lane;
 mod mail;
 mod mask;
 pub mod sealed;
+pub mod template;
 pub mod watchdog;
