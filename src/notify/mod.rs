@@ -20,4 +20,5 @@ mod mail;
 mod mask;
 pub mod sealed;
 pub mod template;
+pub mod template_notice;
 pub mod watchdog;

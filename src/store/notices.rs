@@ -64,6 +64,14 @@ pub async fn settle(
     Ok(true)
 }
 
+/// Returns true if a notice of this source lasts.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn lasts(connection: &impl ConnectionTrait, source: &Source) -> Result<bool, MainError> {
+    Ok(find_lasting(connection, source).await?.is_some())
+}
+
 async fn find_lasting(
     connection: &impl ConnectionTrait,
     source: &Source,
