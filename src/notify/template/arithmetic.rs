@@ -66,10 +66,7 @@ pub(super) fn negate(value: &TemplateValue<'_>) -> Result<TemplateValue<'static>
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a whole number beside a fraction is read as one, as in other languages"
-)]
+/// The number as one with a fraction; a whole number beyond 2^53 loses its last digits, as in other languages.
 fn float(value: &TemplateValue<'_>) -> Result<f64, TemplateProblem> {
     match value {
         TemplateValue::Integer(integer) => Ok(*integer as f64),
