@@ -97,6 +97,7 @@ mod subscriber_facts;
 mod support;
 mod synced_groups;
 mod tags;
+mod templates;
 mod tenants;
 mod verdicts;
 mod watchdog;
