@@ -1,5 +1,6 @@
 //! Says once that the template of a channel cannot be filled, with the first message that goes out as facts.
 
+use crate::lifecycle;
 use crate::model::notification::Channel;
 use crate::notify::courier::parts::Courier;
 use crate::notify::template_notice::{template_source, template_trouble};
@@ -23,7 +24,7 @@ impl Courier {
         };
         let trouble = template_trouble(channel, &organisation, flaw);
         let transaction = main.begin().await?;
-        if notices::raise(&transaction, &trouble, self.guard.now()).await? {
+        if lifecycle::notices::raise(&transaction, &trouble, self.guard.now()).await? {
             tracing::info!(event = %trouble.source.event, about = trouble.source.name, "a notice begins");
         }
         transaction.commit().await
