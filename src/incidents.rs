@@ -4,6 +4,8 @@
 //! - `tell`: an outage becomes an incident, or news for one
 //! - `parents`: services that others depend on
 //! - `looks`: what has become of looks that somebody was asked for
+//! - `resting`: outages that wait for people
+//! - `following`: the policy that an incident follows
 //! - `settle`: an incident of which everything works again
 //! - `recovery`: what happened before anybody followed
 //!
@@ -13,10 +15,12 @@
 
 mod desk;
 pub mod follow;
+mod following;
 mod looks;
 mod parents;
 pub mod prose;
 pub mod recovery;
+mod resting;
 pub mod settle;
 mod tell;
 mod told;
@@ -32,6 +36,7 @@ use crate::clock::{Clock, Timestamp};
 use crate::feed::{Feed, News};
 use crate::incidents::desk::Desk;
 use crate::incidents::looks::Looks;
+use crate::incidents::resting::WakeUpCall;
 use crate::incidents::tell::Told;
 use crate::model::outage::Outage;
 use crate::model::partition::Partitions;
@@ -59,10 +64,10 @@ pub struct Incidents {
 
 /// Opens and closes incidents until the future is dropped.
 pub async fn run(incidents: Incidents, retry: Duration) {
-    let mut feed = Feed::new(READER);
+    let (mut feed, mut wake_up_call) = (Feed::new(READER), WakeUpCall::default());
     let mut is_failing = false;
     loop {
-        match incidents.pass(&mut feed).await {
+        match incidents.pass(&mut feed, &mut wake_up_call).await {
             Ok(next) => {
                 if std::mem::take(&mut is_failing) {
                     tracing::info!("incidents follow the services again");
@@ -86,13 +91,14 @@ impl Incidents {
     ///
     /// # Errors
     /// When a database fails. What was committed stays, the rest is done the next time.
-    pub async fn pass(&self, feed: &mut Feed) -> Result<Duration, StoreError> {
+    async fn pass(&self, feed: &mut Feed, wake_up_call: &mut WakeUpCall) -> Result<Duration, StoreError> {
         let partitions = self.announcer.ownership.ready();
         if partitions.is_empty() {
             return Ok(LONGEST);
         }
         let now = self.clock.now();
         follow::all(self, feed, partitions).await?;
+        wake_up_call.make_if_due(self, partitions).await?;
         // Not those that are due again meanwhile: however many there are, changes are followed in between.
         while self.look(partitions, now).await? {
             follow::all(self, feed, partitions).await?;
@@ -125,8 +131,8 @@ impl Incidents {
         let now = self.clock.now();
         let found = outages::of_services_for_update(&transaction, services).await?;
         let is_due = |outage: &Outage| outage.look_at.is_some_and(|at| at <= now);
-        let (untold, told): (Vec<Outage>, Vec<Outage>) =
-            found.into_values().filter(is_due).partition(Outage::is_untold);
+        let (undecided, told): (Vec<Outage>, Vec<Outage>) =
+            found.into_values().filter(is_due).partition(Outage::is_undecided);
         let policies = incident_policies::list(&transaction, organisation.key).await?;
         let desk = Desk {
             transaction: &transaction,
@@ -136,7 +142,7 @@ impl Incidents {
             missed: &missed,
             now,
         };
-        let Told { mut written, asked, reachable, unreachable } = tell::all(&desk, untold).await?;
+        let Told { mut written, asked, reachable, unreachable } = tell::all(&desk, undecided).await?;
         written += settle::all(&desk, told).await?;
         transaction.concerns(Scope::Organisation(organisation.key));
         transaction.commit().await?;

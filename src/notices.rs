@@ -6,6 +6,7 @@
 //! - `locations`: locations without network, or that are not heard
 //! - `monitor`: what this process cannot do
 //! - `duty`: gaps in on-call schedules
+//! - `templates`: templates of channels that cannot be filled
 //! - `signs`: what a process can say of itself
 //! - `patience`: how long something has to be so before it counts
 //! - `phrase`: what is said, in the language of an organisation
@@ -21,6 +22,7 @@ mod patience;
 mod phrase;
 mod services;
 mod signs;
+mod templates;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -37,6 +39,7 @@ use crate::lifecycle;
 use crate::model::access::Organisation;
 use crate::model::notice::{KEPT_MS, Notice, Source, Trouble, Words};
 use crate::notices::patience::Patience;
+use crate::notices::templates::StoredTemplates;
 use crate::store::{MainError, StoreError, notices, organisations};
 
 /// The time between two comparisons.
@@ -70,11 +73,16 @@ impl fmt::Debug for Notices {
 struct Memory {
     patience: Patience,
     looked_ahead: Option<Instant>,
+    templates: StoredTemplates,
 }
 
 impl Memory {
     fn new(patience: Duration) -> Self {
-        Self { patience: Patience::new(patience, patience), looked_ahead: None }
+        Self {
+            patience: Patience::new(patience, patience),
+            looked_ahead: None,
+            templates: StoredTemplates::default(),
+        }
     }
 
     /// Returns true when it is time to look at what is to come.
@@ -123,6 +131,7 @@ impl Notices {
             if memory.looks_ahead() {
                 outcomes.push(services::compare_certificates(self).await);
                 outcomes.push(duty::compare(self).await);
+                outcomes.push(memory.templates.compare(self).await.map_err(StoreError::from));
             }
             outcomes.push(self.forget().await.map_err(StoreError::from));
         }

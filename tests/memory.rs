@@ -1,4 +1,5 @@
-//! What a hostile answer may cost in memory (reliability 18): at most 2 MiB a check, whatever it promises.
+//! What a hostile answer may cost in memory (reliability 18): at most 2 MiB a check, whatever it promises. And what a hostile
+//! template may: at most 8 MiB.
 //!
 //! A binary of its own, because it counts every allocation of the process.
 
@@ -15,7 +16,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use peak_alloc::PeakAlloc;
 use serde_json::json;
+use tokio::sync::Mutex;
 use watchkeeper::model::check::Outcome;
+use watchkeeper::notify::template::{MessageTemplate, TEMPLATE_LENGTH, WorkMeter};
 use watchkeeper::probe;
 
 use crate::support::server::Server;
@@ -26,6 +29,10 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 const MIB: usize = 1 << 20;
 const EXTRA_MAX_BYTES: usize = 2 * MIB;
+const TEMPLATE_MAX_BYTES: usize = 8 * MIB;
+
+/// One test at a time counts what the process allocates.
+static COUNTING: Mutex<()> = Mutex::const_new(());
 
 /// A body, how it claims to be coded, and what the check must say about it.
 struct Attack {
@@ -89,6 +96,7 @@ fn attacks() -> Vec<Attack> {
 
 #[tokio::test]
 async fn no_body_costs_more_than_two_mebibytes() {
+    let _alone = COUNTING.lock().await;
     let toolbox = toolbox();
     let conditions = [condition("body", "contains", &json!("needle")), condition("json.0", "eq", &json!(1))];
     let config = json!({ "conditions": conditions });
@@ -112,5 +120,54 @@ async fn no_body_costs_more_than_two_mebibytes() {
         let Outcome::Measured(measured) = outcome else { panic!("{}: {outcome:?}", attack.name) };
         let message = measured.failure.map_or_else(String::new, |failure| failure.message.to_string());
         assert!(message.contains(attack.says.unwrap_or_default()), "{}: {message:?}", attack.name);
+    }
+}
+
+/// As many links as a template can hold.
+fn chain(head: &str, link: &str, tail: &str) -> String {
+    let count = (TEMPLATE_LENGTH - head.chars().count() - tail.chars().count()) / link.chars().count();
+    format!("{head}{}{tail}", link.repeat(count))
+}
+
+#[test]
+fn no_template_costs_more_than_eight_mebibytes() {
+    let text = "\u{1}ß🚨\"".repeat(10_000);
+    let facts = json!({"t": text, "l": vec![json!({"name": "n".repeat(255)}); 200], "a": 1});
+    let facts = facts.as_object().unwrap();
+    let _alone = COUNTING.blocking_lock();
+    for template in [
+        chain("", "🚨", ""),
+        chain("", "{{a}}", ""),
+        chain("", "{{''}}", ""),
+        chain("{{a", "+a", "}}"),
+        chain("{{a", " or a", "}}"),
+        chain("{{(a", ".a", ")is defined}}"),
+        chain("{{(l", "[0]", ")is defined}}"),
+        chain("{{a", "|trim", "}}"),
+        chain("{{a", "|default(a)", "}}"),
+        chain("{{a|default(a", ",a", ")}}"),
+        chain("{% if 0 %}", "{%elif 0%}", "{%endif%}"),
+        chain("", "{%if 0%}{%endif%}", ""),
+        chain("{{ '", "\\n", "' }}"),
+        chain("{{ t", "|tojson", "}}"),
+        chain("{{ t", "~t", "}}"),
+        chain("{{ t", "|upper", "}}"),
+        chain("{{ t", "|urlencode", "}}"),
+        chain("{% for x in l %}", "{{ t }}", "{% endfor %}"),
+        chain("{% for x in l %}", "🚨", "{% endfor %}"),
+        chain(
+            "{% for x in l %}{% for y in l %}{% for z in l %}",
+            "{{ z.name }}",
+            "{% endfor %}{% endfor %}{% endfor %}",
+        ),
+    ] {
+        ALLOCATOR.reset_peak_usage();
+        let before = ALLOCATOR.current_usage();
+        let filled = MessageTemplate::parse(&template)
+            .and_then(|template| template.render(facts, &mut WorkMeter::default()));
+        let extra = ALLOCATOR.peak_usage().saturating_sub(before);
+        let name: String = template.chars().take(60).collect();
+        println!("{name}: {} KiB, {:?}", extra >> 10, filled.map(|text| text.len()));
+        assert!(extra <= TEMPLATE_MAX_BYTES, "{name}: {} KiB", extra >> 10);
     }
 }

@@ -36,6 +36,8 @@ pub struct Model {
     pub publish: bool,
     /// The failures that become one incident.
     pub group_by: String,
+    /// Keys of the tags that group failures, as a JSON list; empty = any tag.
+    pub group_by_tag_keys: String,
     /// Seconds within which they do.
     pub group_window_seconds: i32,
     /// Time of creation.

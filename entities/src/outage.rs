@@ -18,6 +18,14 @@ pub struct Model {
     pub kind: String,
     /// Start of trouble of this kind.
     pub began_at: i64,
+    /// Start of flapping since it was last up.
+    pub first_unstable_at: Option<i64>,
+    /// First time at which it was degraded since then.
+    pub first_degraded_at: Option<i64>,
+    /// First time at which it was down since then.
+    pub first_down_at: Option<i64>,
+    /// Since when it is down without a change, while it flaps.
+    pub down_since: Option<i64>,
     /// False while nobody knows.
     pub is_measured: bool,
     /// True while the status changes too often.

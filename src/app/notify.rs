@@ -8,6 +8,7 @@ use crate::egress::Egress;
 use crate::egress::outbound::{Outbound, OutboundParts};
 use crate::http::v1::state::AppState;
 use crate::notify::carrier::Carrier;
+use crate::notify::composer::MessageComposer;
 use crate::notify::counters::NotifyCounters;
 use crate::notify::courier::Courier;
 
@@ -30,7 +31,11 @@ pub(super) fn outbound(foundation: &Foundation) -> anyhow::Result<Outbound> {
 /// # Errors
 /// As [`outbound`].
 pub(super) fn carrier(foundation: &Foundation) -> anyhow::Result<Carrier> {
-    Ok(Carrier { outbound: outbound(foundation)?, clock: foundation.clock.clone() })
+    Ok(Carrier {
+        outbound: outbound(foundation)?,
+        clock: foundation.clock.clone(),
+        composer: MessageComposer::default(),
+    })
 }
 
 /// What delivers the messages of the outbox.

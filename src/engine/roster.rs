@@ -144,6 +144,14 @@ impl Roster {
         }
     }
 
+    /// Returns true if one of the locations that check the service can be asked to: it was heard of late, or not yet, and has its
+    /// network.
+    #[must_use]
+    pub fn is_any_within_reach(&self, settings: &Settings, now: Timestamp) -> bool {
+        let is_away = |known: &KnownLocation| known.last_seen_at(now).is_some() && !known.is_online(now);
+        self.chosen(settings).iter().any(|known| !is_away(known) && !known.is_impaired())
+    }
+
     fn lock(&self) -> RwLockReadGuard<'_, Vec<Arc<KnownLocation>>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }

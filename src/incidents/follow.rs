@@ -128,7 +128,9 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
         RecoveredService { service, at, incident }
     });
     let recovered: Vec<RecoveredService> = recovered.collect();
-    mark_recovered(&transaction, &recovered, now).await?;
+    let in_others = mark_recovered(&transaction, &recovered, now).await?;
+    // People have added it to incidents that may have waited for it alone.
+    outages::look_at_recovered_beside(&transaction, &in_others, now).await?;
     if !feed.advance(&transaction, next).await? {
         return Ok(false);
     }

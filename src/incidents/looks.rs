@@ -46,8 +46,12 @@ pub(super) async fn of(
     let all = services::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
     let addresses: Vec<ServiceAddress> = all.iter().map(Service::address).collect();
     let snapshots = announcer.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
-    let seen =
-        all.iter().zip(snapshots).map(|(service, snapshot)| (service.key, Seen::new(service, snapshot)));
+    let roster = &announcer.definer.roster;
+    let seen = all.iter().zip(snapshots).map(|(service, snapshot)| {
+        let is_within_reach =
+            service.settings.as_ref().is_some_and(|settings| roster.is_any_within_reach(settings, now));
+        (service.key, Seen::new(service, is_within_reach, snapshot))
+    });
     let seen: HashMap<ServiceKey, Seen> = seen.collect();
     let (mut looks, mut to_ask) = (Looks::default(), BTreeMap::new());
     for outage in held {
@@ -71,13 +75,18 @@ struct Seen {
     address: ServiceAddress,
     /// It looks when it is asked to.
     can_look: bool,
+    /// It is not looked at, though it might be: it is paused, not configured, or all its locations are away.
+    is_blind: bool,
     snapshot: Snapshot,
 }
 
 impl Seen {
-    fn new(service: &Service, snapshot: Snapshot) -> Self {
-        let can_look = service.check_type.is_probed() && service.is_configured() && service.pause.is_none();
-        Self { address: service.address(), can_look, snapshot }
+    fn new(service: &Service, is_within_reach: bool, snapshot: Snapshot) -> Self {
+        let is_probed = service.check_type.is_probed();
+        let is_on = service.is_configured() && service.pause.is_none();
+        let can_look = is_probed && is_on && is_within_reach;
+        let is_blind = !is_on || (is_probed && !is_within_reach);
+        Self { address: service.address(), can_look, is_blind, snapshot }
     }
 
     fn has_looked_since(&self, since: Timestamp) -> bool {
@@ -108,14 +117,15 @@ impl Wait<'_> {
     }
 
     /// Returns true if all have looked: it fails by itself. That a service which was asked itself is up, or something that it
-    /// depends on down, may be on its way to the database.
+    /// depends on down, may be on its way to the database. Nobody waits for what it depends on that cannot look.
     fn is_over_early(&self) -> bool {
-        let bears_out = |seen: &&Seen| match self.outage.is_unreachable() {
-            true => seen.snapshot.verdict != Verdict::Up,
-            false => seen.snapshot.verdict != Verdict::Down,
+        let is_sure = |seen: &Seen| seen.is_sure_since(self.asked_at());
+        let is_settled = |seen: &&Seen| match self.outage.is_unreachable() {
+            true => is_sure(seen) && seen.snapshot.verdict != Verdict::Up,
+            false if seen.is_blind => true,
+            false => (!seen.can_look || is_sure(seen)) && seen.snapshot.verdict != Verdict::Down,
         };
-        let is_sure = |seen: &&Seen| seen.is_sure_since(self.asked_at());
-        self.ended_ms_ago().is_none() && self.asked.iter().all(|seen| is_sure(seen) && bears_out(seen))
+        self.ended_ms_ago().is_none() && self.asked.iter().all(is_settled)
     }
 
     /// Returns true if nobody was here when its time was over, and so perhaps nobody to hear and to look either.
@@ -162,7 +172,18 @@ mod tests {
     fn seen(verdict: Verdict, looked: i64, sure: Option<i64>) -> Seen {
         let (last_check_at, sure_since) = (Some(at(looked)), sure.map(at));
         let snapshot = Snapshot { verdict, last_check_at, sure_since, ..Snapshot::default() };
-        Seen { address: ServiceAddress { id: Id::random(), key: 7 }, can_look: true, snapshot }
+        let address = ServiceAddress { id: Id::random(), key: 7 };
+        Seen { address, can_look: true, is_blind: false, snapshot }
+    }
+
+    /// One that reports itself, such as a heartbeat.
+    fn reporting(verdict: Verdict) -> Seen {
+        Seen { can_look: false, ..seen(verdict, 99, None) }
+    }
+
+    /// One that is paused, or whose locations are away.
+    fn blind(verdict: Verdict) -> Seen {
+        Seen { is_blind: true, ..reporting(verdict) }
     }
 
     #[rstest]
@@ -176,6 +197,11 @@ mod tests {
     #[case::the_other_is_down(false, seen(Verdict::Down, 101, Some(101)), false)]
     #[case::the_other_tries_again(false, seen(Verdict::Up, 101, None), false)]
     #[case::nobody_knows_of_the_other(false, seen(Verdict::Unknown, 101, None), false)]
+    #[case::the_other_reports_itself(false, reporting(Verdict::Up), true)]
+    #[case::the_other_reports_itself_and_is_late(false, reporting(Verdict::Down), false)]
+    #[case::the_other_is_blind(false, blind(Verdict::Up), true)]
+    #[case::the_other_was_down_when_it_went_blind(false, blind(Verdict::Down), true)]
+    #[case::it_reports_itself(true, reporting(Verdict::Down), false)]
     fn a_wait_is_over_when_a_look_is_sure(#[case] itself: bool, #[case] seen: Seen, #[case] is_over: bool) {
         let wait = Wait { outage: &outage(itself), asked: vec![&seen], now: at(105) };
         assert_eq!(wait.is_over_early(), is_over);

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::clock::Timestamp;
 use crate::incidents::desk::Desk;
 use crate::incidents::parents::{
     Asked, HAVE_THEY_LOOKED_MS, Parents, STILL_SO_MS, ask_itself, begin_unreachable, end_unreachable,
@@ -15,6 +16,7 @@ use crate::model::incident_policy::{IncidentPolicy, first_match};
 use crate::model::outage::Outage;
 use crate::model::outage::decision::{Circumstances, Decision};
 use crate::model::service::{NamedService, Service, ServiceAddress, ServiceKey};
+use crate::model::tag::Tag;
 use crate::store::incidents::automation::open_of_policy;
 use crate::store::maintenances::effect::covered;
 use crate::store::{MainError, outages, services, tags};
@@ -33,19 +35,25 @@ pub(super) struct Told {
 }
 
 /// Tells these outages of one organisation.
-pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told, MainError> {
+pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<Told, MainError> {
     let mut result = Told::default();
-    if untold.is_empty() {
+    if undecided.is_empty() {
         return Ok(result);
     }
-    untold.sort_by_key(|outage| (outage.began_at, outage.service));
-    let keys: Vec<ServiceKey> = untold.iter().map(|outage| outage.service).collect();
+    let before: HashMap<ServiceKey, Outage> = undecided.iter().map(|one| (one.service, *one)).collect();
+    let keys: Vec<ServiceKey> = undecided.iter().map(|outage| outage.service).collect();
     let mut facts = Facts::read(desk, &keys).await?;
-    facts.parents.pass_on(&untold);
+    undecided.sort_by_cached_key(|outage| (facts.start_of(desk, outage), outage.service));
+    facts.parents.pass_on(&undecided);
     let (mut drafts, mut waiting) = (Drafts::default(), Vec::new());
-    for outage in untold {
+    for outage in undecided {
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
         let is_hidden = outage.is_measured && facts.parents.is_unreachable(outage.service);
+        if is_hidden && !outage.is_untold() {
+            // It was told as unstable. That it is down says nothing of itself now.
+            waiting.push(Outage { look_at: Some(desk.now.plus_ms(STILL_SO_MS)), ..outage });
+            continue;
+        }
         if is_hidden || outage.is_unreachable() {
             waiting.push(
                 behind_others(desk, &facts.parents, &mut result, Behind { outage, service, is_hidden })
@@ -58,7 +66,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
             continue;
         }
         let outage = Outage { held_until: desk.held_until(&outage), ..outage };
-        let policy = first_match(desk.policies, facts.tags_of(outage.service));
+        let policy = first_match(desk.policies, &facts.tags_of(outage.service));
         let open = match outage.incident {
             Some(key) => drafts.open(desk, key).await?.filter(|draft| !draft.after.incident.is_resolved()),
             None => None,
@@ -72,11 +80,12 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
             waiting.push(ended);
             continue;
         }
-        let (severity, policy) = match (outage.decide(circumstances, desk.now), policy) {
+        let judged = outage.judged(circumstances.rules, desk.now);
+        let (severity, policy) = match (judged.decide(circumstances, desk.now), policy) {
             (Decision::Tell(severity), Some(policy)) => (severity, policy),
             (Decision::Wait(look_at), _) => {
                 let soon = outage.held_until.map(|_| desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
-                let look_at = look_at.map(|at| soon.map_or(at, |soon| at.min(soon)));
+                let look_at = look_at.into_iter().chain(soon).min();
                 waiting.push(Outage { look_at, ..outage });
                 continue;
             }
@@ -84,15 +93,16 @@ pub(super) async fn all(desk: &Desk<'_>, mut untold: Vec<Outage>) -> Result<Told
         };
         let Service { key, id, name, .. } = service;
         let service = NamedService { key, id, name };
-        let told = News { service, kind: outage.kind, began_at: outage.began_at, severity };
+        let told = News { service, kind: judged.kind, began_at: judged.started_at(&policy.rules), severity };
         if let Some(draft) = open {
-            draft.tell(&told, outage);
+            draft.tell(&told, judged);
         } else {
-            group(desk, &mut facts, &mut drafts, (policy, told, outage)).await?;
+            group(desk, &mut facts, &mut drafts, (policy, told, judged)).await?;
         }
     }
     let told = drafts.store(desk).await?;
-    outages::save(desk.transaction, waiting.iter().chain(&told)).await?;
+    let changed = waiting.iter().filter(|outage| before.get(&outage.service) != Some(outage));
+    outages::save(desk.transaction, changed.chain(&told)).await?;
     result.written = told.len();
     Ok(result)
 }
@@ -163,7 +173,7 @@ async fn group(
         return Ok(());
     }
     if drafts.is_first_search(policy.key) {
-        for key in open_of_policy(desk.transaction, policy.key, since).await? {
+        for key in open_of_policy(desk.transaction, policy, since).await? {
             // Among those that are being written it stands in their order.
             drafts.open(desk, key).await?;
         }
@@ -187,9 +197,9 @@ async fn group(
     Ok(())
 }
 
-/// Returns true for an open incident of the policy that has grown since then.
-fn is_candidate(draft: &Draft, policy: &IncidentPolicy, since: crate::clock::Timestamp) -> bool {
-    let is_of_policy = draft.after.automation.is_some_and(|automation| automation.policy == Some(policy.key));
+/// Returns true for an open incident that follows the policy and has grown since then.
+fn is_candidate(draft: &Draft, policy: &IncidentPolicy, since: Timestamp) -> bool {
+    let is_of_policy = draft.policy == Some(policy.key);
     let has_grown = draft.after.services.iter().any(|affected| affected.added_at >= since);
     is_of_policy && has_grown && !draft.after.incident.is_resolved()
 }
@@ -198,8 +208,8 @@ fn is_candidate(draft: &Draft, policy: &IncidentPolicy, since: crate::clock::Tim
 #[derive(Default)]
 struct Facts {
     services: HashMap<ServiceKey, Service>,
-    /// Keys of the tags of each; also of those without tags, once read.
-    tags: HashMap<ServiceKey, Vec<i64>>,
+    /// The tags of each; also of those without tags, once read.
+    tags: HashMap<ServiceKey, Vec<Tag>>,
     /// Covered by a maintenance in progress, or under a stated status.
     held_back: HashSet<ServiceKey>,
     /// What they depend on.
@@ -227,30 +237,41 @@ impl Facts {
         }
         let mut found = tags::of_services(desk.transaction, &unknown).await?;
         for key in unknown {
-            let tags = found.remove(&key).unwrap_or_default();
-            self.tags.insert(key, tags.iter().map(|tag| tag.row).collect());
+            self.tags.insert(key, found.remove(&key).unwrap_or_default());
         }
         Ok(())
     }
 
-    fn tags_of(&self, service: ServiceKey) -> &[i64] {
-        self.tags.get(&service).map_or(&[], Vec::as_slice)
+    /// Keys of the rows of its tags.
+    fn tags_of(&self, service: ServiceKey) -> Vec<i64> {
+        self.tags.get(&service).into_iter().flatten().map(|tag| tag.row).collect()
+    }
+
+    /// Keys of the rows of those of its tags that group failures.
+    fn grouping_tags(&self, policy: &IncidentPolicy, service: ServiceKey) -> Vec<i64> {
+        let tags = self.tags.get(&service).into_iter().flatten();
+        tags.filter(|tag| policy.rules.groups_by_tag(tag.name.key())).map(|tag| tag.row).collect()
+    }
+
+    /// The start of the trouble by the policy that matches the service.
+    fn start_of(&self, desk: &Desk<'_>, outage: &Outage) -> Timestamp {
+        let policy = first_match(desk.policies, &self.tags_of(outage.service));
+        policy.map_or(outage.began_at, |policy| outage.started_at(&policy.rules))
     }
 
     /// Returns true if the service could belong to others: without tags and relations it belongs to nobody.
     fn has_company(&self, policy: &IncidentPolicy, service: ServiceKey) -> bool {
-        let by = policy.rules.group_by;
-        by.looks_at_tags() && !self.tags_of(service).is_empty()
-            || by.looks_at_parents() && !self.parents.is_alone(service)
+        !self.grouping_tags(policy, service).is_empty()
+            || policy.rules.group_by.looks_at_parents() && !self.parents.is_alone(service)
     }
 
     /// Returns true if the service belongs to the others: it carries a tag that one of them carries.
     fn belong_together(&self, policy: &IncidentPolicy, others: &[ServiceKey], service: ServiceKey) -> bool {
-        let own = self.tags_of(service);
-        let has_common_tag = |other: &ServiceKey| self.tags_of(*other).iter().any(|tag| own.contains(tag));
+        let own = self.grouping_tags(policy, service);
+        let carries_one =
+            |other: &ServiceKey| self.tags.get(other).into_iter().flatten().any(|tag| own.contains(&tag.row));
         let is_related = |other: &ServiceKey| self.parents.are_related(*other, service);
-        let by = policy.rules.group_by;
-        by.looks_at_tags() && others.iter().any(has_common_tag)
-            || by.looks_at_parents() && others.iter().any(is_related)
+        !own.is_empty() && others.iter().any(carries_one)
+            || policy.rules.group_by.looks_at_parents() && others.iter().any(is_related)
     }
 }

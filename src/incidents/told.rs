@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::incidents::desk::Desk;
+use crate::incidents::following::policy_of;
 use crate::incidents::prose::{self, Heard};
 use crate::lifecycle;
 use crate::model::automation::{Automation, Edited};
@@ -20,6 +21,8 @@ pub(super) struct Draft {
     /// As it is stored; `None` for a new one.
     before: Option<WholeIncident>,
     pub(super) after: WholeIncident,
+    /// Key of the policy that it follows; `None` when there is none.
+    pub(super) policy: Option<i64>,
     heard: Vec<Heard>,
     /// The outages that it is told of.
     outages: Vec<Outage>,
@@ -55,12 +58,13 @@ impl Draft {
             internal_updates: Vec::new(),
             automation,
         };
-        Self { before: None, after, heard: Vec::new(), outages: Vec::new() }
+        let policy = Some(policy.key);
+        Self { before: None, after, policy, heard: Vec::new(), outages: Vec::new() }
     }
 
-    /// An incident that is stored.
-    pub(super) fn known(stored: WholeIncident) -> Self {
-        Self { before: Some(stored.clone()), after: stored, heard: Vec::new(), outages: Vec::new() }
+    /// An incident that is stored, and the policy that it follows.
+    pub(super) fn known(stored: WholeIncident, policy: Option<i64>) -> Self {
+        Self { before: Some(stored.clone()), after: stored, policy, heard: Vec::new(), outages: Vec::new() }
     }
 
     /// Tells it of an outage.
@@ -132,8 +136,9 @@ impl Drafts {
             let Some(stored) = incidents::of_key_for_update(desk.transaction, key).await? else {
                 return Ok(None);
             };
+            let policy = policy_of(desk, &stored).await?.map(|policy| policy.key);
             self.by_key.insert(key, self.drafts.len());
-            self.drafts.push(Draft::known(stored));
+            self.drafts.push(Draft::known(stored, policy));
         }
         Ok(self.by_key.get(&key).and_then(|place| self.drafts.get_mut(*place)))
     }

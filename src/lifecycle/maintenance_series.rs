@@ -101,7 +101,7 @@ impl Following<'_> {
         stamp: Stamp<'_>,
     ) -> Result<Vec<Service>, MainError> {
         let Some(before) = due::claim(transaction, key).await? else { return Ok(Vec::new()) };
-        maintenances::cover(transaction, key, &self.links.services).await?;
+        maintenances::cover(transaction, key, &self.links.services, stamp.at).await?;
         links::show_on(transaction, key, &self.links.statuspages).await?;
         let after = self.series.follow(&before, window);
         let step =

@@ -13,7 +13,7 @@ use crate::model::service::{Service, ServiceKey};
 use crate::store::maintenances::reminders::DueReminder;
 use crate::store::maintenances::{due, effect, links, reminders, row_changes, timeline};
 use crate::store::subscriber_facts::pages;
-use crate::store::{MainError, Transaction, events, organisations};
+use crate::store::{MainError, Transaction, events, organisations, outages};
 
 /// Stores a new maintenance of these services, shown on these status pages; its `key` is given by the database and returned in
 /// the result.
@@ -54,10 +54,24 @@ pub async fn carry_out(
     let planned = reminders::planned(transaction, maintenance.key).await?;
     let wanted = maintenance.reminders_to_plan(&planned, now);
     reminders::replace(transaction, maintenance.key, &planned, &wanted).await?;
-    align(transaction, maintenance, now).await
+    let touched = align(transaction, maintenance, now).await?;
+    if maintenance.is_over() {
+        release_outages(transaction, maintenance.key, now).await?;
+    }
+    Ok(touched)
 }
 
-/// Makes the maintenance cover exactly these services.
+/// Lets outages be looked at that the maintenance has held back.
+async fn release_outages(
+    transaction: &Transaction,
+    maintenance: MaintenanceKey,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    let covered = links::covered_by(transaction, maintenance).await?;
+    outages::look_now(transaction, &covered, now).await
+}
+
+/// Makes the maintenance cover exactly these services. Outages of those that it covers no more are looked at `now`.
 ///
 /// # Errors
 /// When the database fails.
@@ -65,12 +79,14 @@ pub async fn cover(
     transaction: &Transaction,
     maintenance: MaintenanceKey,
     services: &[ServiceKey],
+    now: Timestamp,
 ) -> Result<(), MainError> {
     let mut former = links::covered_by(transaction, maintenance).await?;
     former.retain(|service| !services.contains(service));
     if !former.is_empty() {
         let this = [maintenance];
         events::of_keys(transaction, (Kind::Maintenance, Act::Updated), &this, &former).await?;
+        outages::look_now(transaction, &former, now).await?;
     }
     links::cover(transaction, maintenance, services).await
 }
@@ -101,7 +117,9 @@ pub async fn end_effect(
     maintenance: MaintenanceKey,
     now: Timestamp,
 ) -> Result<Vec<Service>, MainError> {
-    effect::set_windows(transaction, maintenance, &[], now).await
+    let touched = effect::set_windows(transaction, maintenance, &[], now).await?;
+    release_outages(transaction, maintenance, now).await?;
+    Ok(touched)
 }
 
 /// Ends the effect of a maintenance on services and deletes it with its timeline and its links.

@@ -24,7 +24,8 @@ pub struct RecoveredService {
 }
 
 /// Marks services as recovered from every open incident that they were in by then, and from their own in any case; those who were
-/// told of an incident that others have not recovered from are told, if they want that.
+/// told of an incident that others have not recovered from are told, if they want that. Returns the services that have recovered
+/// from other incidents than their own.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -32,9 +33,10 @@ pub async fn mark_recovered(
     transaction: &Transaction,
     recovered: &[RecoveredService],
     now: Timestamp,
-) -> Result<(), MainError> {
+) -> Result<Vec<ServiceKey>, MainError> {
+    let mut in_others = Vec::new();
     if recovered.is_empty() {
-        return Ok(());
+        return Ok(in_others);
     }
     let listening = notification_channels::wanting(transaction, Event::IncidentServiceRecovered).await?;
     let mut incidents: BTreeMap<i64, BTreeSet<ServiceKey>> = BTreeMap::new();
@@ -44,12 +46,14 @@ pub async fn mark_recovered(
                 incidents.entry(key).or_default().insert(*service);
             }
         }
-        mark_service(transaction, *service, (*at, *incident)).await?;
+        if mark_service(transaction, *service, (*at, *incident)).await? > u64::from(incident.is_some()) {
+            in_others.push(*service);
+        }
     }
     for (incident, services) in incidents {
         tell(transaction, (incident, &services), (&listening, now)).await?;
     }
-    Ok(())
+    Ok(in_others)
 }
 
 async fn tell(

@@ -158,6 +158,14 @@ impl Incident {
     pub const fn is_resolved(&self) -> bool {
         self.resolved_at.is_some()
     }
+
+    /// The time from which on the incident affects one of its services. A person says when an incident began together with the
+    /// services that it affects; a service that comes later, or that the engine adds, is affected from then on.
+    #[must_use]
+    pub fn affects_from(&self, affected: &Affected) -> Timestamp {
+        let is_from_the_start = self.created_by.is_some() && affected.added_at <= self.created_at;
+        if is_from_the_start { self.started_at } else { affected.added_at.max(self.started_at) }
+    }
 }
 
 /// A service that an incident affects.
@@ -238,6 +246,17 @@ impl WholeIncident {
         let impact = kind.impact(self.incident.severity);
         for affected in self.services.iter_mut().filter(|affected| affected.is_derived) {
             affected.impact = impact;
+        }
+    }
+
+    /// Moves the start. Services in which the engine saw it start move along.
+    pub fn move_start(&mut self, started_at: Timestamp) {
+        let before = std::mem::replace(&mut self.incident.started_at, started_at);
+        if self.automation.is_none() {
+            return;
+        }
+        for affected in self.services.iter_mut().filter(|affected| affected.added_at == before) {
+            affected.added_at = started_at;
         }
     }
 

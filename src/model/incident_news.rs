@@ -94,10 +94,16 @@ impl WholeIncident {
         }
     }
 
-    /// Returns the number of services that have not recovered.
+    /// The services that have not recovered. Some of them may never have failed: people add what they want.
+    pub fn unrecovered(&self) -> impl Iterator<Item = ServiceKey> {
+        let unrecovered = self.services.iter().filter(|affected| affected.recovered_at.is_none());
+        unrecovered.map(|affected| affected.service)
+    }
+
+    /// The time of the last recovery; `None` when nothing has recovered.
     #[must_use]
-    pub fn unrecovered(&self) -> usize {
-        self.services.iter().filter(|affected| affected.recovered_at.is_none()).count()
+    pub fn last_recovery(&self) -> Option<Timestamp> {
+        self.services.iter().filter_map(|affected| affected.recovered_at).max()
     }
 
     /// Returns true if the engine may state the status: it is open, and no person has said what it is.

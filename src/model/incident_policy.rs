@@ -18,6 +18,8 @@ pub const POLICIES_MAX: usize = 100;
 pub const PATIENCE_SECONDS: RangeInclusive<u32> = 0..=86_400;
 /// Seconds within which failures are one.
 pub const GROUP_WINDOW_SECONDS: RangeInclusive<u32> = 0..=3_600;
+/// Most keys that say which tags group failures.
+pub const GROUP_TAG_KEYS_MAX: usize = 5;
 
 words! {
     /// The kinds of outages, as far as incidents tell them apart.
@@ -48,26 +50,45 @@ words! {
     pub enum GroupBy {
         /// Each has an incident of its own.
         None,
-        /// Those of services that carry a common tag.
-        Tag,
         /// Those of services that depend on the same one, and of that one.
         Parent,
+        /// Those of services that carry a common tag.
+        Tags,
         /// Either.
-        TagOrParent,
+        ParentOrTags,
     }
 }
 
 impl GroupBy {
+    /// Reads a present word, or one of those that clients used before: `tag` and `tag_or_parent`.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "tag" => Some(Self::Tags),
+            "tag_or_parent" => Some(Self::ParentOrTags),
+            _ => word.parse().ok(),
+        }
+    }
+
     /// Returns true if services with a common tag belong together.
     #[must_use]
     pub const fn looks_at_tags(self) -> bool {
-        matches!(self, Self::Tag | Self::TagOrParent)
+        matches!(self, Self::Tags | Self::ParentOrTags)
     }
 
     /// Returns true if services with a common parent belong together.
     #[must_use]
     pub const fn looks_at_parents(self) -> bool {
-        matches!(self, Self::Parent | Self::TagOrParent)
+        matches!(self, Self::Parent | Self::ParentOrTags)
+    }
+
+    /// The same, with tags added.
+    #[must_use]
+    pub const fn with_tags(self) -> Self {
+        match self {
+            Self::None | Self::Tags => Self::Tags,
+            Self::Parent | Self::ParentOrTags => Self::ParentOrTags,
+        }
     }
 }
 
@@ -99,12 +120,15 @@ pub struct IncidentRules {
     pub publish: bool,
     /// The failures that become one incident.
     pub group_by: GroupBy,
+    /// Keys of the tags that group failures, in lower case and each once; empty = any tag.
+    pub group_by_tag_keys: Vec<String>,
     /// Seconds within which they do.
     pub group_window_seconds: u32,
 }
 
 impl Default for IncidentRules {
-    /// At once for what is down or unstable, internal, and resolved after a minute: a short return is no end.
+    /// At once for what is down or unstable, internal, and resolved after a minute: a short return is no end. Tags group
+    /// nothing: one that most services carry would hide an unrelated outage in the incident of another.
     fn default() -> Self {
         Self {
             open_after_seconds: 0,
@@ -113,7 +137,8 @@ impl Default for IncidentRules {
             degraded_severity: None,
             unstable_severity: Some(Severity::Minor),
             publish: false,
-            group_by: GroupBy::TagOrParent,
+            group_by: GroupBy::Parent,
+            group_by_tag_keys: Vec::new(),
             group_window_seconds: 60,
         }
     }
@@ -146,6 +171,13 @@ impl IncidentRules {
     #[must_use]
     pub fn resolves_at(&self, recovered_at: Timestamp) -> Option<Timestamp> {
         self.resolve_after_ms().map(|ms| recovered_at.plus_ms(ms))
+    }
+
+    /// Returns true if services that carry the same tag with this key (the same value, or both none) belong together.
+    #[must_use]
+    pub fn groups_by_tag(&self, key: &str) -> bool {
+        let is_named = || self.group_by_tag_keys.iter().any(|named| named == key);
+        self.group_by.looks_at_tags() && (self.group_by_tag_keys.is_empty() || is_named())
     }
 
     /// Milliseconds within which failures become one incident.
@@ -192,6 +224,16 @@ pub fn first_match<'a>(policies: &'a [IncidentPolicy], tags: &[i64]) -> Option<&
     policies.iter().filter(|policy| policy.matches(tags)).min_by_key(|policy| policy.position)
 }
 
+/// The policy that decides for services with these tags together: the first one in the order that matches any of them.
+#[must_use]
+pub fn first_match_of_any<'a>(
+    policies: &'a [IncidentPolicy],
+    tags_of_services: &[Vec<i64>],
+) -> Option<&'a IncidentPolicy> {
+    let matching = tags_of_services.iter().filter_map(|tags| first_match(policies, tags));
+    matching.min_by_key(|policy| policy.position)
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -224,6 +266,48 @@ mod tests {
         assert_eq!(first_match(&policies, tags).map(|policy| policy.position), expected);
         let bound = &policies[1..];
         assert_eq!(first_match(bound, &[]), None, "nothing matches all");
+    }
+
+    #[rstest]
+    #[case::none(GroupBy::None, &[], false)]
+    #[case::parent(GroupBy::Parent, &["team"], false)]
+    #[case::any_tag(GroupBy::Tags, &[], true)]
+    #[case::a_named_key(GroupBy::ParentOrTags, &["env", "team"], true)]
+    #[case::another_key(GroupBy::Tags, &["env"], false)]
+    fn named_keys_say_which_tags_group(
+        #[case] group_by: GroupBy,
+        #[case] keys: &[&str],
+        #[case] expected: bool,
+    ) {
+        let group_by_tag_keys = keys.iter().map(|key| (*key).to_owned()).collect();
+        let rules = IncidentRules { group_by, group_by_tag_keys, ..IncidentRules::default() };
+        assert_eq!(rules.groups_by_tag("team"), expected);
+    }
+
+    #[rstest]
+    #[case("none", Some(GroupBy::None))]
+    #[case("parent", Some(GroupBy::Parent))]
+    #[case("tags", Some(GroupBy::Tags))]
+    #[case("parent_or_tags", Some(GroupBy::ParentOrTags))]
+    #[case("tag", Some(GroupBy::Tags))]
+    #[case("tag_or_parent", Some(GroupBy::ParentOrTags))]
+    #[case("all", None)]
+    fn former_words_are_read(#[case] word: &str, #[case] expected: Option<GroupBy>) {
+        assert_eq!(GroupBy::from_word(word), expected);
+    }
+
+    /// The tags of several services, and the policy of (1: tag 7), (2: tag 8), (3: all) that decides for them together.
+    #[rstest]
+    #[case::no_service(vec![], None)]
+    #[case::one(vec![vec![8]], Some(2))]
+    #[case::the_first_of_several(vec![vec![], vec![8], vec![9, 7]], Some(1))]
+    #[case::without_tags(vec![vec![], vec![9]], Some(3))]
+    fn the_first_policy_that_matches_one_of_them_decides(
+        #[case] tags: Vec<Vec<i64>>,
+        #[case] expected: Option<i32>,
+    ) {
+        let policies = [policy(3, None), policy(2, Some(8)), policy(1, Some(7))];
+        assert_eq!(first_match_of_any(&policies, &tags).map(|policy| policy.position), expected);
     }
 
     /// Contract 4.9: measured down is a major outage, degraded is degraded.

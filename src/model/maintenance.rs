@@ -185,6 +185,12 @@ impl Maintenance {
         self.status == MaintenanceStatus::InProgress
     }
 
+    /// Returns true if the maintenance is completed or cancelled.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        matches!(self.status, MaintenanceStatus::Completed | MaintenanceStatus::Cancelled)
+    }
+
     /// Returns true if time is left out of the uptime of the services that it covers.
     #[must_use]
     pub fn leaves_time_out(&self) -> bool {

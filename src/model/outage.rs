@@ -5,10 +5,12 @@
 //! it nor let it become an incident.
 
 pub mod decision;
+pub mod first_edges;
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
 use crate::model::incident_policy::OutageKind;
+use crate::model::outage::first_edges::FirstEdges;
 use crate::model::service::ServiceKey;
 
 /// A service in trouble.
@@ -22,6 +24,10 @@ pub struct Outage {
     pub kind: OutageKind,
     /// The start of trouble of this kind.
     pub began_at: Timestamp,
+    /// The first edge into each kind of trouble since it was last up. While it flaps, up ends what was not flapping.
+    pub first_edges: FirstEdges,
+    /// Set while it flaps and is down: the time of its last change, which was to down. `None` once it counts as down.
+    pub down_since: Option<Timestamp>,
     /// False while nobody knows: a gap, a pause.
     pub is_measured: bool,
     /// True while the service changes too often to be believed.
@@ -68,6 +74,8 @@ impl Outage {
             organisation,
             kind,
             began_at: at,
+            first_edges: FirstEdges::starting(kind, at),
+            down_since: None,
             is_measured: true,
             is_flapping: false,
             told_at: None,
@@ -96,8 +104,11 @@ impl Outage {
         };
         let Some(outage) = outage else {
             let begun = kind.map(|kind| Self::begun(organisation, service, kind, at));
-            let is_flapping = cause == ChangeCause::Flapping;
-            return Followed::going_on(begun.map(|begun| Self { is_flapping, ..begun }));
+            let begun = begun.map(|begun| match cause {
+                ChangeCause::Flapping => begun.flapping(to, at),
+                _ => begun,
+            });
+            return Followed::going_on(begun);
         };
         let is_flapping = match cause {
             ChangeCause::Flapping => true,
@@ -106,11 +117,16 @@ impl Outage {
         };
         let outage = Self { is_flapping, ..outage };
         match (kind, to) {
-            (None, MeasuredStatus::Up) if is_flapping => Followed::going_on(Some(outage.measured_again(at))),
+            (None, MeasuredStatus::Up) if is_flapping => {
+                Followed::going_on(Some(outage.up_while_flapping(at)))
+            }
             (None, MeasuredStatus::Up) => outage.recovered(at),
             (None, _) => Followed::going_on(Some(outage.unmeasured())),
-            (Some(_), _) if is_flapping && cause != ChangeCause::Flapping => {
-                Followed::going_on(Some(outage.measured_again(at)))
+            (Some(kind), _) if cause == ChangeCause::Flapping => {
+                Followed::going_on(Some(outage.in_trouble(kind, at).flapping(to, at)))
+            }
+            (Some(kind), _) if is_flapping => {
+                Followed::going_on(Some(outage.in_trouble_while_flapping(kind, at)))
             }
             (Some(kind), _) => Followed::going_on(Some(outage.in_trouble(kind, at))),
         }
@@ -139,10 +155,18 @@ impl Outage {
         self.told_at.is_none()
     }
 
-    /// The incident with this key has been told of it: nothing is to be decided before the next change.
+    /// Returns true while there is something to decide: it is untold, or was told as unstable and has been down since.
+    #[must_use]
+    pub const fn is_undecided(&self) -> bool {
+        self.is_untold() || self.down_since.is_some()
+    }
+
+    /// The incident with this key has been told of it: nothing is to be decided before the next change, unless it flaps and
+    /// may turn out to be down.
     #[must_use]
     pub const fn told(self, incident: Option<i64>, now: Timestamp) -> Self {
-        Self { told_at: Some(now), incident, look_at: None, ..self }
+        let look_at = if self.down_since.is_some() { Some(now) } else { None };
+        Self { told_at: Some(now), incident, look_at, ..self }
     }
 
     /// Something that it depends on is down: it is unreachable since it fails, and looked at again at `look_at`.
@@ -168,35 +192,98 @@ impl Outage {
     /// What it depends on is back and it fails still: from now on its trouble is its own.
     #[must_use]
     pub const fn its_own(self, now: Timestamp) -> Self {
-        Self { began_at: now, unreachable_since: None, look_at: Some(now), ..self.asking_anew() }
+        let first_edges = FirstEdges::starting(self.kind, now);
+        let (first_edges, down_since) = match self.down_since {
+            Some(_) => (first_edges.with(OutageKind::Down, now), Some(now)),
+            None => (first_edges, None),
+        };
+        let own = Self { began_at: now, first_edges, down_since, unreachable_since: None, ..self };
+        Self { look_at: Some(now), ..own.asking_anew() }
     }
 
     /// Nobody knows of it any more, and so not whether it could be reached.
     const fn unmeasured(self) -> Self {
-        Self { is_measured: false, unreachable_since: None, ..self.asking_anew() }
+        let blind = Self { is_measured: false, down_since: None, unreachable_since: None, ..self };
+        Self { look_at: blind.look_at_unless_told(), ..blind.asking_anew() }
     }
 
-    /// Somebody knows of it again; what was not told is to be decided now.
-    const fn measured_again(self, at: Timestamp) -> Self {
-        let look_at = if self.is_untold() { Some(at) } else { self.look_at };
-        Self { is_measured: true, look_at, ..self }
+    /// It flaps, and this is its status: down is perhaps there to stay.
+    const fn flapping(self, to: MeasuredStatus, at: Timestamp) -> Self {
+        let flapping = Self { is_flapping: true, ..self };
+        match to {
+            MeasuredStatus::Down => Self {
+                first_edges: self.first_edges.with(OutageKind::Down, at),
+                down_since: Some(at),
+                look_at: Some(at),
+                ..flapping
+            },
+            MeasuredStatus::Up => Self { first_edges: self.first_edges.of_flapping(), ..flapping },
+            _ => flapping,
+        }
+    }
+
+    /// It flaps and is up for a moment, which ends what was there beside the flapping.
+    const fn up_while_flapping(self, at: Timestamp) -> Self {
+        let look_at = if self.is_untold() { Some(at) } else { self.look_at_unless_told() };
+        let first_edges = self.first_edges.of_flapping();
+        Self { kind: OutageKind::Unstable, is_measured: true, first_edges, down_since: None, look_at, ..self }
+    }
+
+    /// It flaps and is in trouble of this kind. Down is perhaps there to stay, so that it is looked at again.
+    fn in_trouble_while_flapping(self, kind: OutageKind, at: Timestamp) -> Self {
+        let known = if self.began_anew() { self.first_edges.of_flapping() } else { self.first_edges };
+        let is_down = kind == OutageKind::Down;
+        // What counts as recovered because nobody wants it must not end an incident that may have to go on.
+        let resumed = if is_down && self.recovered_at.is_some() {
+            Self { told_at: None, recovered_at: None, ..self }
+        } else {
+            self
+        };
+        let look_at = if is_down || resumed.is_untold() { Some(at) } else { resumed.look_at_unless_told() };
+        Self {
+            kind: OutageKind::Unstable,
+            is_measured: true,
+            first_edges: known.with(kind, at),
+            down_since: is_down.then_some(at),
+            look_at,
+            ..resumed
+        }
+    }
+
+    /// What was told and has not recovered is left alone until the next change.
+    const fn look_at_unless_told(&self) -> Option<Timestamp> {
+        if self.is_untold() || self.recovered_at.is_some() { self.look_at } else { None }
+    }
+
+    /// Returns true if what is known of it ended in a gap, perhaps: nobody was told of it.
+    const fn began_anew(&self) -> bool {
+        !self.is_measured && self.is_untold() && self.incident.is_none()
     }
 
     /// It is in trouble of this kind: for the first time, again, or still.
     fn in_trouble(self, kind: OutageKind, at: Timestamp) -> Self {
-        let known = Self { kind, is_measured: true, recovered_at: None, ..self };
         let is_relapse = self.recovered_at.is_some();
         let is_worse = kind > self.kind || (kind == OutageKind::Unstable && self.kind != kind);
+        // What began before a gap may have ended in it.
+        let began_anew = self.began_anew();
+        // What was told is not told again: an incident about more begins where that does.
+        let is_new = is_relapse || began_anew || (is_worse && !self.is_untold());
+        let first_edges = match is_new {
+            // A service that has flapped may have been down for a while.
+            true if kind == OutageKind::Down => FirstEdges::starting(kind, self.down_since.unwrap_or(at)),
+            true => FirstEdges::starting(kind, at),
+            false => self.first_edges.with(kind, at),
+        };
+        let known =
+            Self { kind, first_edges, down_since: None, is_measured: true, recovered_at: None, ..self };
         if is_relapse || is_worse {
             // Worse may be what it was asked for.
             let known = if self.is_unreachable() { known } else { known.asking_anew() };
             return Self { began_at: at, told_at: None, look_at: Some(at), ..known };
         }
         if !self.is_untold() {
-            return known;
+            return Self { look_at: None, ..known };
         }
-        // What began before a gap may have ended in it.
-        let began_anew = !self.is_measured && self.incident.is_none();
         let known = if began_anew { Self { began_at: at, ..known.asking_anew() } } else { known };
         Self { look_at: Some(at), ..known }
     }
@@ -210,6 +297,7 @@ impl Outage {
         let waits = self.incident.is_some();
         let recovered = Self {
             is_measured: true,
+            down_since: None,
             told_at: self.told_at.or(Some(at)),
             recovered_at: self.recovered_at.or(Some(at)),
             asked_at: None,
@@ -222,5 +310,7 @@ impl Outage {
     }
 }
 
+#[cfg(test)]
+mod oracle;
 #[cfg(test)]
 mod tests;

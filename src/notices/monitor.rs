@@ -14,6 +14,7 @@ use crate::notices::Notices;
 use crate::notices::patience::Patience;
 use crate::notices::phrase::Phrase;
 use crate::notices::signs::Signs;
+use crate::notify::template_notice::channel_of_source;
 use crate::store::{MainError, notices, organisations};
 use crate::texts::Text;
 
@@ -61,6 +62,8 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
     let ownership = &parts.announcer.ownership;
     let node = ownership.member().map(|member| member.name.clone());
     let mut lasting = notices::lasting_of(main, EVENT).await?;
+    // Those about templates have a comparison of their own.
+    lasting.retain(|notice| channel_of_source(&notice.trouble.source).is_none());
     // Of nodes that have died nothing is known; whoever leads ends what they had begun.
     let living = ownership.owned().map(|owned| owned.living).unwrap_or_default();
     let is_dead = |of: &str| ownership.leads() && living.iter().all(|living| living.as_str() != of);

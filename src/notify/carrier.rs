@@ -11,9 +11,11 @@ use tokio::time::timeout;
 use crate::clock::{Clock, Timestamp};
 use crate::egress::outbound::{Answer, EXCERPT_MAX_BYTES, Failed, Outbound, OutboundUrl, Request, Stage};
 use crate::model::notification::delivery::{DETAIL_LENGTH, TryOutcome};
+use crate::notify::composer::{ComposeFailure, MessageComposer};
 use crate::notify::kinds::{Definition, Envelope, Meaning, Outgoing, OutgoingMail, OutgoingRequest, Reply};
 use crate::notify::mail::{MailFailed, deliver};
 use crate::notify::mask::masked;
+use crate::notify::template::TemplateError;
 
 /// The time that one try may take.
 pub const DEADLINE: Duration = Duration::from_secs(10);
@@ -24,6 +26,8 @@ pub struct Carrier {
     pub outbound: Outbound,
     /// For the times that other sides ask to wait until.
     pub clock: Clock,
+    /// Makes the requests.
+    pub composer: MessageComposer,
 }
 
 /// What came of a try.
@@ -39,15 +43,20 @@ pub struct Carried {
     pub retry_after: Option<Timestamp>,
     /// True if the fault is this machine's, and says nothing about the channel.
     pub is_ours: bool,
+    /// Why the template of the channel could not be filled, so that the facts went out in its place.
+    pub template_flaw: Option<String>,
 }
 
 impl Carrier {
     /// Makes the message's request and sends it.
-    pub async fn carry(&self, definition: &Definition, envelope: &Envelope<'_>) -> Carried {
-        let mut carried = match (definition.compose)(envelope) {
+    pub async fn carry(&self, definition: &'static Definition, envelope: &Envelope<'_>) -> Carried {
+        let mut carried = match self.composer.compose(definition, envelope).await {
             Ok(Outgoing::Request(request)) => self.request(definition, request).await,
+            Ok(Outgoing::Facts { request, flaw }) => {
+                self.request(definition, request).await.instead_of_template(&flaw)
+            }
             Ok(Outgoing::Mail(mail)) => self.mail(&mail).await,
-            Err(unsendable) => Carried::refused(unsendable.to_string()),
+            Err(failure) => Carried::not_composed(&failure),
         };
         // What cannot be shown is not in an excerpt, so one that was cut may be shorter than the limit.
         let was_cut = carried.detail.len() >= EXCERPT_MAX_BYTES / 2;
@@ -66,6 +75,7 @@ impl Carrier {
                     detail,
                     retry_after: None,
                     is_ours: false,
+                    template_flaw: None,
                 };
             }
             Ok(Err(failed)) => failed,
@@ -79,6 +89,7 @@ impl Carrier {
                 detail,
                 retry_after: None,
                 is_ours: false,
+                template_flaw: None,
             },
         }
     }
@@ -111,6 +122,7 @@ impl Carrier {
             detail: answer.excerpt.clone(),
             retry_after: in_header.max(in_body).map(|wait| now.plus_ms(wait_ms(wait))),
             is_ours: false,
+            template_flaw: None,
         }
     }
 }
@@ -123,14 +135,43 @@ impl Carried {
     }
 
     fn refused(detail: String) -> Self {
-        Self { outcome: TryOutcome::Refused, status_code: None, detail, retry_after: None, is_ours: false }
+        Self {
+            outcome: TryOutcome::Refused,
+            status_code: None,
+            detail,
+            retry_after: None,
+            is_ours: false,
+            template_flaw: None,
+        }
+    }
+
+    /// A message without a request: wrong settings stay wrong, a fault of this program may pass.
+    fn not_composed(failure: &ComposeFailure) -> Self {
+        let refused = Self::refused(failure.to_string());
+        match failure {
+            ComposeFailure::Settings(_) => refused,
+            ComposeFailure::Broken => Self { outcome: TryOutcome::Failed, is_ours: true, ..refused },
+        }
+    }
+
+    /// What came of sending the facts because the template cannot be filled.
+    fn instead_of_template(self, flaw: &TemplateError) -> Self {
+        let detail = format!("Sent as JSON, since the template cannot be filled ({flaw}). {}", self.detail);
+        Self { detail, template_flaw: Some(flaw.to_string()), ..self }
     }
 
     fn failed(failed: Failed) -> Self {
         let never = matches!(failed, Failed::Blocked(_) | Failed::Unsendable(_));
         let outcome = if never { TryOutcome::Refused } else { TryOutcome::Failed };
         let is_ours = matches!(failed, Failed::Ours(_));
-        Self { outcome, status_code: None, detail: failed.to_string(), retry_after: None, is_ours }
+        Self {
+            outcome,
+            status_code: None,
+            detail: failed.to_string(),
+            retry_after: None,
+            is_ours,
+            template_flaw: None,
+        }
     }
 }
 

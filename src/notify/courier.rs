@@ -7,6 +7,7 @@
 mod parts;
 mod round;
 mod steps;
+mod template_report;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -2,6 +2,8 @@
 //!
 //! - `kinds`: what each kind of channel wants to be told, and how; one file a kind
 //! - `sealed`: the secrets of channels
+//! - `template`: the language of templates that people write
+//! - `composer`: makes requests of messages, away from the engine's thread where that may take long
 //! - `carrier`: carries one message to one channel, once
 //! - `courier`: takes what is due from the outbox and writes down what came of it; `lane`: one channel as it sees it
 //! - `mail`: the conversation with a mail server
@@ -9,6 +11,7 @@
 //! - `watchdog`: a ping that leaves as long as everything works, so that another system notices when it does not
 
 pub mod carrier;
+pub mod composer;
 pub mod counters;
 pub mod courier;
 pub mod kinds;
@@ -16,4 +19,6 @@ pub mod lane;
 mod mail;
 mod mask;
 pub mod sealed;
+pub mod template;
+pub mod template_notice;
 pub mod watchdog;

@@ -69,7 +69,7 @@ pub async fn insert(
     policy: IncidentPolicy,
 ) -> Result<IncidentPolicy, MainError> {
     move_those_from(connection, policy.organisation, policy.position, 1).await?;
-    let row = ActiveModel { id: NotSet, ..to_row(&policy) };
+    let row = ActiveModel { id: NotSet, ..to_row(&policy)? };
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
     Ok(IncidentPolicy { key, ..policy })
 }
@@ -87,7 +87,7 @@ pub async fn update(
         move_those_from(connection, before.organisation, before.position + 1, -1).await?;
         move_those_from(connection, policy.organisation, policy.position, 1).await?;
     }
-    to_row(policy).update(connection).await?;
+    to_row(policy)?.update(connection).await?;
     Ok(())
 }
 
@@ -165,11 +165,13 @@ async fn with_tags(
     rows.into_iter().map(|row| from_row(row, &tags)).collect()
 }
 
-fn to_row(policy: &IncidentPolicy) -> ActiveModel {
+fn to_row(policy: &IncidentPolicy) -> Result<ActiveModel, MainError> {
     let seconds = |seconds: u32| i32::try_from(seconds).unwrap_or(i32::MAX);
     let word = |severity: Option<Severity>| severity.map(|severity| severity.as_str().into());
     let IncidentRules { group_by, publish, .. } = policy.rules;
-    ActiveModel {
+    let keys = serde_json::to_string(&policy.rules.group_by_tag_keys);
+    let keys = keys.map_err(|error| MainError::corrupt("incident_policy", &policy.id, &error))?;
+    Ok(ActiveModel {
         id: Set(policy.key),
         public_id: Set(policy.id.to_string()),
         organisation_id: Set(policy.organisation),
@@ -183,10 +185,11 @@ fn to_row(policy: &IncidentPolicy) -> ActiveModel {
         unstable_severity: Set(word(policy.rules.unstable_severity)),
         publish: Set(publish),
         group_by: Set(group_by.as_str().into()),
+        group_by_tag_keys: Set(keys),
         group_window_seconds: Set(seconds(policy.rules.group_window_seconds)),
         created_at: Set(policy.created_at.ms()),
         updated_at: Set(policy.updated_at.ms()),
-    }
+    })
 }
 
 fn from_row(row: Model, tags: &HashMap<i64, PolicyTag>) -> Result<IncidentPolicy, MainError> {
@@ -206,7 +209,9 @@ fn from_row(row: Model, tags: &HashMap<i64, PolicyTag>) -> Result<IncidentPolicy
         degraded_severity: severity(&row.degraded_severity)?,
         unstable_severity: severity(&row.unstable_severity)?,
         publish: row.publish,
-        group_by: row.group_by.parse::<GroupBy>().map_err(|_| corrupt("unknown grouping"))?,
+        group_by: GroupBy::from_word(&row.group_by).ok_or_else(|| corrupt("unknown grouping"))?,
+        group_by_tag_keys: serde_json::from_str(&row.group_by_tag_keys)
+            .map_err(|_| corrupt("unreadable keys of tags"))?,
         group_window_seconds: seconds(row.group_window_seconds)?,
     };
     Ok(IncidentPolicy {

@@ -15,6 +15,14 @@ use crate::model::notification::Event;
 use crate::model::sight::Sight;
 use crate::store::{MainError, PageWindow};
 
+/// Returns true if a notice of this source lasts.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn lasts(connection: &impl ConnectionTrait, source: &Source) -> Result<bool, MainError> {
+    Ok(find_lasting(connection, source).await?.is_some())
+}
+
 /// The notice of a source that lasts.
 ///
 /// # Errors

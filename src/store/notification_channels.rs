@@ -13,7 +13,7 @@ use watchkeeper_entities::tag;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::notification::routing::Routing;
-use crate::model::notification::{Channel, Event};
+use crate::model::notification::{Channel, ChannelKind, Event};
 use crate::model::sight::Sight;
 use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredServices;
@@ -84,6 +84,25 @@ pub async fn wanting(connection: &impl ConnectionTrait, event: Event) -> Result<
 /// When the database fails or a row cannot be read.
 pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<Vec<Channel>, MainError> {
     read_all(Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?)
+}
+
+/// The channels of a kind that are switched on, whoever owns them: up to `limit` of those whose keys come after `after`, by key.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn enabled_of_kind(
+    connection: &impl ConnectionTrait,
+    kind: ChannelKind,
+    after: i64,
+    limit: u64,
+) -> Result<Vec<Channel>, MainError> {
+    let wanted = Entity::find()
+        .filter(Column::Kind.eq(kind.as_str()))
+        .filter(Column::IsEnabled.eq(true))
+        .filter(Column::Id.gt(after))
+        .order_by_asc(Column::Id)
+        .limit(limit);
+    read_all(wanted.all(connection).await?)
 }
 
 /// The keys of the channels of an organisation.

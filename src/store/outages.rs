@@ -5,15 +5,16 @@ use std::collections::HashMap;
 
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict, Query};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect, Select,
+    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter,
+    QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::outage::{ActiveModel, Column, Entity, Model};
-use watchkeeper_entities::service;
+use watchkeeper_entities::{incident_service, service};
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckType;
 use crate::model::outage::Outage;
+use crate::model::outage::first_edges::FirstEdges;
 use crate::model::partition::{PARTITIONS, Partitions};
 use crate::model::service::{Service, ServiceKey};
 use crate::store::{MainError, services};
@@ -145,6 +146,10 @@ pub async fn save(
         let columns = [
             Column::Kind,
             Column::BeganAt,
+            Column::FirstUnstableAt,
+            Column::FirstDegradedAt,
+            Column::FirstDownAt,
+            Column::DownSince,
             Column::IsMeasured,
             Column::IsFlapping,
             Column::ToldAt,
@@ -227,7 +232,32 @@ pub async fn look_at_recovered(
     Ok(())
 }
 
-/// Looks at once at those of these services that are in trouble of which nobody was told.
+/// Looks at once at what has recovered of the incidents that affect one of these services.
+///
+/// # Errors
+/// When the database fails.
+pub async fn look_at_recovered_beside(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+    now: Timestamp,
+) -> Result<(), MainError> {
+    for chunk in services.chunks(CHUNK) {
+        let affecting = Query::select()
+            .column(incident_service::Column::IncidentId)
+            .from(incident_service::Entity)
+            .and_where(incident_service::Column::ServiceId.is_in(chunk.iter().copied()))
+            .to_owned();
+        Entity::update_many()
+            .col_expr(Column::LookAt, Expr::value(now.ms()))
+            .filter(Column::IncidentId.in_subquery(affecting))
+            .filter(Column::RecoveredAt.is_not_null())
+            .exec(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Looks at once at those of these services of whose trouble something is to be decided still.
 ///
 /// # Errors
 /// When the database fails.
@@ -240,11 +270,57 @@ pub async fn look_now(
         Entity::update_many()
             .col_expr(Column::LookAt, Expr::value(now.ms()))
             .filter(Column::ServiceId.is_in(chunk.iter().copied()))
-            .filter(Column::ToldAt.is_null())
+            .filter(undecided())
             .exec(connection)
             .await?;
     }
     Ok(())
+}
+
+/// Looks at once at every outage of an organisation of which something is to be decided still, or whose incident may be over:
+/// its policies have changed.
+///
+/// # Errors
+/// When the database fails.
+pub async fn look_at_organisation(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    now: Timestamp,
+) -> Result<(), MainError> {
+    Entity::update_many()
+        .col_expr(Column::LookAt, Expr::value(now.ms()))
+        .filter(Column::OrganisationId.eq(organisation))
+        .filter(undecided().add(Column::RecoveredAt.is_not_null()))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// Outages of these partitions that wait for people, by service after `after`: something is to be decided, and no time is set
+/// for that.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn resting(
+    connection: &impl ConnectionTrait,
+    partitions: Partitions,
+    after: ServiceKey,
+    limit: u64,
+) -> Result<Vec<Outage>, MainError> {
+    let rows = among(partitions)
+        .filter(Column::LookAt.is_null())
+        .filter(undecided())
+        .filter(Column::IsMeasured.eq(true))
+        .filter(Column::UnreachableSince.is_null())
+        .filter(Column::ServiceId.gt(after))
+        .order_by_asc(Column::ServiceId)
+        .limit(limit);
+    rows.all(connection).await?.iter().map(from_row).collect()
+}
+
+/// What [`Outage::is_undecided`] says.
+fn undecided() -> Condition {
+    Condition::any().add(Column::ToldAt.is_null()).add(Column::DownSince.is_not_null())
 }
 
 fn among(partitions: Partitions) -> Select<Entity> {
@@ -264,6 +340,10 @@ fn to_row(outage: &Outage) -> ActiveModel {
         organisation_id: Set(outage.organisation),
         kind: Set(outage.kind.as_str().into()),
         began_at: Set(outage.began_at.ms()),
+        first_unstable_at: Set(ms(outage.first_edges.unstable)),
+        first_degraded_at: Set(ms(outage.first_edges.degraded)),
+        first_down_at: Set(ms(outage.first_edges.down)),
+        down_since: Set(ms(outage.down_since)),
         is_measured: Set(outage.is_measured),
         is_flapping: Set(outage.is_flapping),
         told_at: Set(ms(outage.told_at)),
@@ -284,6 +364,12 @@ fn from_row(row: &Model) -> Result<Outage, MainError> {
         organisation: row.organisation_id,
         kind: kind.map_err(|_| MainError::corrupt("outage", &row.service_id, &"unknown kind"))?,
         began_at: Timestamp::from_ms(row.began_at),
+        first_edges: FirstEdges {
+            unstable: at(row.first_unstable_at),
+            degraded: at(row.first_degraded_at),
+            down: at(row.first_down_at),
+        },
+        down_since: at(row.down_since),
         is_measured: row.is_measured,
         is_flapping: row.is_flapping,
         told_at: at(row.told_at),

@@ -1,5 +1,6 @@
 //! Incidents that open and close by themselves, with real targets that go away and come back (contract 4.9, 4.12).
 
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::support::client::Client;
@@ -98,15 +99,22 @@ async fn a_relapse_belongs_to_the_incident() {
     assert_eq!(impact(&client, &id)["is_recovered"], false);
 }
 
-/// Failures of services with a common tag within the window are one incident; others have their own.
+/// Failures within the window are one incident if they belong together by the policy; a, b and c are of one cluster, all are
+/// in production. The sizes of the incidents are expected.
+#[rstest]
+#[case::by_default_tags_group_nothing(json!({}), &[1, 1, 1, 1])]
+#[case::any_common_tag(json!({"group_by": "tags"}), &[4])]
+#[case::the_same_value_of_a_named_key(json!({"group_by_tag_keys": ["team", "Cluster"]}), &[1, 3])]
+#[case::a_named_key_without_value(json!({"group_by": "tags", "group_by_tag_keys": ["prod"]}), &[4])]
 #[tokio::test]
-async fn failures_that_belong_together_are_one_incident() {
+async fn failures_that_belong_together_are_one_incident(#[case] changes: Value, #[case] expected: &[usize]) {
     let server = Server::start();
     let client = server.client();
+    policy(&client, &changes);
     let (mut cluster, mut other) = (Target::start(), Target::start());
     let mut ids: Vec<String> =
-        ["a", "b", "c"].map(|name| watched(&client, name, &cluster, &["cluster:x"])).into();
-    ids.push(watched(&client, "d", &other, &["cluster:y"]));
+        ["a", "b", "c"].map(|name| watched(&client, name, &cluster, &["prod", "cluster:x"])).into();
+    ids.push(watched(&client, "d", &other, &["prod", "cluster:y"]));
     for id in &ids {
         until_status(&client, id, "up").await;
     }
@@ -115,18 +123,30 @@ async fn failures_that_belong_together_are_one_incident() {
     for id in &ids {
         until_status(&client, id, "down").await;
     }
-    let found = eventually("both incidents stand", || {
+    let found = eventually("each service has its incident", || {
         let found = incidents(&client);
-        let services =
-            found.iter().map(|incident| incident["services"].as_array().unwrap().len()).sum::<usize>();
-        (services == 4).then_some(found)
+        let size = |incident: &Value| incident["services"].as_array().unwrap().len();
+        (found.iter().map(size).sum::<usize>() == 4).then_some(found)
     })
     .await;
-    let mut titles: Vec<&str> = found.iter().map(|incident| incident["title"].as_str().unwrap()).collect();
-    titles.sort_unstable();
-    assert_eq!(found.len(), 2, "{titles:?}");
-    assert!(titles.contains(&"d is down"), "{titles:?}");
-    assert!(titles.iter().any(|title| title.ends_with("and 2 other services are down")), "{titles:?}");
+    let mut sizes = Vec::new();
+    for incident in &found {
+        let names: Vec<&str> = incident["services"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["name"].as_str().unwrap())
+            .collect();
+        let others = match names.len() - 1 {
+            0 => "is down".to_owned(),
+            number => format!("and {number} other services are down"),
+        };
+        let title = incident["title"].as_str().unwrap();
+        assert!(names.iter().any(|name| title == format!("{name} {others}")), "{title}: {names:?}");
+        sizes.push(names.len());
+    }
+    sizes.sort_unstable();
+    assert_eq!(sizes, expected);
 }
 
 /// What a person has edited stays, whatever the engine learns; who states the status also resolves.
@@ -136,7 +156,7 @@ async fn what_a_person_has_edited_stays() {
     let client = server.client();
     let mut target = Target::start();
     let ids = ["a", "b"].map(|name| watched(&client, name, &target, &["shop"]));
-    policy(&client, &json!({"resolve_after_seconds": 0, "open_after_seconds": 0}));
+    policy(&client, &json!({"resolve_after_seconds": 0, "open_after_seconds": 0, "group_by": "tags"}));
     for id in &ids {
         until_status(&client, id, "up").await;
     }

@@ -212,9 +212,7 @@ async fn a_message_for_several_outlives_one_of_them() {
 #[tokio::test]
 async fn people_are_told_in_their_language() {
     let server = Server::shared();
-    let create = ["org", "create", "--name", "Example Ltd", "--plan", "business", "--languages", "en,de"];
-    let made = server.command_json(&create);
-    let client = server.member(made[0]["id"].as_str().unwrap(), "all");
+    let client = server.bilingual_tenant();
     let (german, english) = (Sink::start(), Sink::start());
     let contact = |name, sink, language| {
         create_contact(&client, name, &json!({"channel_ids": [channel(&client, sink)], "language": language}))

@@ -127,7 +127,7 @@ async fn a_title_tells_visitors_no_names_that_their_page_does_not_show() {
     let Some(scene) = Scene::start() else { return };
     let client = scene.client();
     let policy = client.get("/v1/incident-policies").expect(200).data()[0]["id"].as_str().unwrap().to_owned();
-    let rules = json!({"publish": true, "group_by": "tag"});
+    let rules = json!({"publish": true, "group_by": "tags"});
     client.patch(&format!("/v1/incident-policies/{policy}"), &rules).expect(200);
     let tagged =
         |name: &str| create(&client, &json!({"name": name, "check_type": "manual", "tags": ["one"]}));

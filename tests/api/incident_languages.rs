@@ -10,11 +10,7 @@ use crate::support::{create_unconfigured, service};
 
 /// A client of an organisation that speaks English and German.
 fn bilingual() -> Client {
-    let server = Server::shared();
-    let create = ["org", "create", "--name", "Example Ltd", "--plan", "business", "--languages", "en,de"];
-    let made = server.command_json(&create);
-    let client = server.member(made[0]["id"].as_str().unwrap(), "all");
-    Client { _server: Some(server), ..client }
+    Server::shared().bilingual_tenant()
 }
 
 fn body() -> Value {

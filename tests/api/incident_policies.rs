@@ -9,7 +9,7 @@ use crate::support::server::Server;
 
 const PATH: &str = "/v1/incident-policies";
 const KEYS: &str = "id position name tag_id tag_label open_after_seconds resolve_after_seconds down_severity \
-    degraded_severity unstable_severity publish group_by group_window_seconds created_at updated_at";
+    degraded_severity unstable_severity publish group_by group_by_tag_keys group_window_seconds created_at updated_at";
 
 fn create_policy(client: &Client, body: &Value) -> Value {
     client.post(PATH, body).expect(201).data()
@@ -51,6 +51,8 @@ fn one_sensible_policy_stands_from_the_start() {
         ("degraded_severity", Value::Null),
         ("unstable_severity", json!("minor")),
         ("publish", json!(false)),
+        ("group_by", json!("parent")),
+        ("group_by_tag_keys", json!([])),
     ] {
         assert_eq!(rows[0][key], value, "{key}");
     }
@@ -81,7 +83,7 @@ fn a_policy_is_changed_field_by_field() {
     let tag = create_tag(&client, "shop");
     let body = json!({"name": " Shop ", "tag_id": tag, "open_after_seconds": 30, "resolve_after_seconds": null,
         "down_severity": "critical", "degraded_severity": "minor", "unstable_severity": null, "publish": true,
-        "group_by": "none", "group_window_seconds": 0, "nonsense": 1});
+        "group_by": "none", "group_by_tag_keys": ["team", "rack"], "group_window_seconds": 0, "nonsense": 1});
     let created = client.post(PATH, &body).expect(201);
     let made = created.data();
     assert_eq!((&made["name"], &made["tag_label"]), (&json!("Shop"), &json!("shop")));
@@ -113,13 +115,54 @@ fn a_policy_is_changed_field_by_field() {
 #[case(json!({"name": "x", "resolve_after_seconds": 86_401}), "resolve_after_seconds", "The largest allowed value is 86400.")]
 #[case(json!({"name": "x", "down_severity": "bad"}), "down_severity", "Unknown value. Allowed: minor, major, critical.")]
 #[case(json!({"name": "x", "publish": 1}), "publish", "This value must be true or false.")]
-#[case(json!({"name": "x", "group_by": "all"}), "group_by", "Unknown value. Allowed: none, tag, parent, tag_or_parent.")]
+#[case(json!({"name": "x", "group_by": "all"}), "group_by", "Unknown value. Allowed: none, parent, tags, parent_or_tags.")]
+#[case(json!({"name": "x", "group_by_tag_keys": null}), "group_by_tag_keys", "This field must not be null.")]
+#[case(json!({"name": "x", "group_by_tag_keys": "team"}), "group_by_tag_keys", "This value must be a list.")]
+#[case(json!({"name": "x", "group_by_tag_keys": ["a", "b", "c", "d", "e", "f"]}), "group_by_tag_keys", "Send at most 5 entries.")]
+#[case(json!({"name": "x", "group_by_tag_keys": ["team", "rack", "-"]}), "group_by_tag_keys.2", "Use 1 to 50 letters, digits, \"_\", \".\" or \"-\"; the first and the last must be a letter or digit.")]
+#[case(json!({"name": "x", "group_by_tag_keys": ["team", 1]}), "group_by_tag_keys.1", "This value must be a string.")]
+#[case(json!({"name": "x", "group_by_tag_keys": [" "]}), "group_by_tag_keys.0", "Use at least 1 characters.")]
 #[case(json!({"name": "x", "group_window_seconds": 3_601}), "group_window_seconds", "The largest allowed value is 3600.")]
 fn a_wrong_field_is_named(#[case] body: Value, #[case] field: &str, #[case] message: &str) {
     let client = Server::shared().tenant("business");
     let refused = client.post(PATH, &body).expect(422).json();
     assert_eq!(refused["errors"], json!({field: [message]}));
     assert_eq!(order(&client), named(&["Default"]), "nothing is stored");
+}
+
+/// The policy as it was, what is sent, and what it groups by after that.
+#[rstest]
+#[case::former_word(json!({}), json!({"group_by": "tag"}), "tags", &[])]
+#[case::other_former_word(json!({}), json!({"group_by": "tag_or_parent"}), "parent_or_tags", &[])]
+#[case::keys_alone_add_tags_to_parent(json!({}), json!({"group_by_tag_keys": ["team"]}), "parent_or_tags", &["team"])]
+#[case::keys_alone_add_tags_to_none(json!({"group_by": "none"}), json!({"group_by_tag_keys": ["team"]}), "tags", &["team"])]
+#[case::keys_are_folded(json!({"group_by": "tags"}), json!({"group_by_tag_keys": ["Team", " rack ", "TEAM"]}), "tags", &["team", "rack"])]
+#[case::no_keys_add_nothing(json!({"group_by": "none"}), json!({"group_by_tag_keys": []}), "none", &[])]
+#[case::both_are_taken_as_they_are(json!({}), json!({"group_by": "none", "group_by_tag_keys": ["team"]}), "none", &["team"])]
+#[case::keys_stay(json!({"group_by_tag_keys": ["team"]}), json!({"group_by": "tags"}), "tags", &["team"])]
+fn keys_of_tags_say_what_groups(
+    #[case] stored: Value,
+    #[case] sent: Value,
+    #[case] group_by: &str,
+    #[case] keys: &[&str],
+) {
+    let client = Server::shared().tenant("business");
+    let mut body = json!({"name": "x"});
+    body.as_object_mut().unwrap().extend(stored.as_object().unwrap().clone());
+    let path = item(&create_policy(&client, &body));
+    client.patch(&path, &sent).expect(200);
+    let policy = client.get(&path).expect(200).data();
+    assert_eq!((&policy["group_by"], &policy["group_by_tag_keys"]), (&json!(group_by), &json!(keys)));
+}
+
+/// Every wrong key is named, each at its place.
+#[test]
+fn all_wrong_keys_are_named_at_once() {
+    let client = Server::shared().tenant("business");
+    let body = json!({"name": "x", "group_by": "all", "group_by_tag_keys": ["-", "team", null]});
+    let refused = client.post(PATH, &body).expect(422).json();
+    let fields: Vec<&String> = refused["errors"].as_object().unwrap().keys().collect();
+    assert_eq!(fields, ["group_by", "group_by_tag_keys.0", "group_by_tag_keys.2"]);
 }
 
 /// Specification 4.3: a tag that a policy uses cannot be deleted, and the answer names the policy.

@@ -52,6 +52,9 @@ fn people_and_the_engine_never_wait_in_a_circle() {
     let Some(postgres) = Postgres::start() else { return };
     let server = server_on(&postgres);
     let client = server.client();
+    let policies = client.get("/v1/incident-policies").expect(200).data();
+    let path = format!("/v1/incident-policies/{}", policies[0]["id"].as_str().unwrap());
+    client.patch(&path, &json!({"group_by": "parent_or_tags"})).expect(200);
     let create = |number: usize| {
         let tags = json!(["all", format!("half:{}", number % 2)]);
         made(&client, "/v1/services", &json!({"name": "Shop", "check_type": "manual", "tags": tags}))

@@ -131,7 +131,7 @@ impl World {
             "down_severity": severity,
             "open_after_seconds": self.chance.below(2),
             "resolve_after_seconds": self.chance.below(2),
-            "group_by": self.chance.one(&["tag", "parent", "tag_or_parent", "none"]),
+            "group_by": self.chance.one(&["tags", "parent", "parent_or_tags", "none"]),
             "group_window_seconds": 1 + self.chance.below(60),
         });
         self.client.patch(&policy_path(&self.policy), &changes).expect(200);

@@ -92,12 +92,6 @@ fn a_foreign_service_cannot_be_covered_or_filtered() {
     mine.get(&format!("{}/maintenances", service(&foreign))).expect(404);
 }
 
-/// An organisation that speaks English and German.
-fn bilingual(server: &Server) -> Client {
-    let made = server.command_json(&["org", "create", "--name", "Zwei", "--languages", "en,de"]);
-    server.member(made[0]["id"].as_str().unwrap(), "all")
-}
-
 /// Contract 1.11: texts are shown in the language that was asked for, else in the default language.
 #[rstest]
 #[case("de-AT", "de", "Wartung", "Gleich.")]
@@ -111,7 +105,7 @@ fn texts_are_shown_in_the_readers_language(
     #[case] message: &str,
 ) {
     let server = Server::shared();
-    let client = bilingual(&server);
+    let client = server.bilingual_tenant();
     let made = planned(
         &client,
         &json!({"title": {"de": "Wartung", "en": "Upgrade"}, "message": {"en": "Soon.", "DE": "Gleich."}}),
@@ -141,7 +135,7 @@ fn texts_are_shown_in_the_readers_language(
 #[case(json!({"en": "Move", "de": "Umzug"}), json!({"de": "Umzug", "en": "Move"}))]
 fn a_text_is_replaced_as_a_whole(#[case] title: Value, #[case] stored: Value) {
     let server = Server::shared();
-    let client = bilingual(&server);
+    let client = server.bilingual_tenant();
     let made = planned(&client, &json!({"title": {"de": "Wartung", "en": "Upgrade"}}));
     let changed = client.patch(&maintenance(&id_of(&made)), &json!({"title": title})).expect(200).data();
     assert_eq!(changed["title_translations"], stored);

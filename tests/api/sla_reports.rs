@@ -71,6 +71,32 @@ fn an_incident_that_counts_uses_up_the_budget() {
     assert_eq!(without["services"][0]["incidents"], json!([]));
 }
 
+/// A service that a person adds to an incident is down from then on, and not since that began.
+#[test]
+fn a_service_that_joins_an_incident_is_down_from_then_on() {
+    let client = Server::shared().tenant("business");
+    let [first, added] =
+        ["A", "B"].map(|name| create(&client, &json!({"name": name, "check_type": "manual"})));
+    let incident = made(
+        &client,
+        "/v1/incidents",
+        &json!({"title": "Down", "message": "We look.", "started_at": moment(-3_600), "service_ids": [first],
+        "sla_counts_as_downtime": true}),
+    );
+    let path = format!("/v1/incidents/{incident}");
+    client.patch(&path, &json!({"service_ids": [first, added]})).expect(200);
+    let down_seconds = |id: &str| {
+        let target = target(&client, ("service_id", id), 99.9);
+        report(&client, &target, "")["total"]["down_seconds"].as_f64().unwrap()
+    };
+    assert!(down_seconds(&first) >= 3_600.0, "it was there from the start");
+    assert!(down_seconds(&added) < 600.0, "it was added just now");
+    // What was there from the start follows it.
+    client.patch(&path, &json!({"started_at": moment(-7_200)})).expect(200);
+    assert!(down_seconds(&first) >= 7_200.0);
+    assert!(down_seconds(&added) < 600.0);
+}
+
 /// A pause is left out, and listed with its reason.
 #[test]
 fn what_is_left_out_is_listed() {

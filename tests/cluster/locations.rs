@@ -7,9 +7,10 @@ use tokio::time::Instant;
 use watchkeeper::model::partition::Partition;
 use watchkeeper::model::service::ServiceKey;
 
-use crate::bus::Bus;
 use crate::bus::place::{Place, changes, checks, engine, from, invited, probe, scene, until_online};
+use crate::bus::{Bus, DEADLINE, patience, within};
 use crate::nodes::endures;
+use crate::support::server::Server;
 use crate::support::target::Target;
 use crate::support::{create_watched, eventually, ms_of_day, service, until_checks, until_status};
 
@@ -42,17 +43,19 @@ async fn a_change_is_in_force_within_two_seconds() {
     let changed_at = Instant::now();
     client.patch(&service(&id), &json!({"target": after.url()})).expect(200);
     while after.requests().is_empty() {
-        assert!(changed_at.elapsed() < Duration::from_secs(20), "the new target is not checked");
+        assert!(changed_at.elapsed() < DEADLINE, "the new target is not checked");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let took = changed_at.elapsed();
     println!("in force, and checked: {took:?}");
-    assert!(took < Duration::from_secs(3), "two seconds, and one until the next check: {took:?}");
+    assert!(took < patience(Duration::from_secs(3)), "two seconds, and one until the next check: {took:?}");
     client.delete(&service(&id)).expect(200);
-    tokio::time::sleep(Duration::from_secs(2)).await;
-    let seen = after.requests().len();
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    assert_eq!(after.requests().len(), seen, "a deleted service is not checked");
+    within(Duration::from_secs(5), "a deleted service is not checked", async || {
+        let seen = after.requests().len();
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        after.requests().len() == seen
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -82,8 +85,9 @@ async fn an_engine_that_comes_back_misses_nothing() {
         eventually("everything is there", || Some(checks(&client, &id)).filter(|all| all.len() > requests));
     let mut times: Vec<i64> = all.await.iter().map(|check| ms_of_day(&check["checked_at"])).collect();
     times.sort_unstable();
-    // The first look is at once, between two due times.
-    assert!(times.windows(2).all(|pair| (1..1_500).contains(&(pair[1] - pair[0]))), "{times:?}");
+    // The first look is at once, between two due times. The engine was away for four seconds.
+    let longest = if endures() { 1_500 } else { 3_500 };
+    assert!(times.windows(2).all(|pair| (1..longest).contains(&(pair[1] - pair[0]))), "{times:?}");
     until_status(&client, &id, "up").await;
 }
 
@@ -105,6 +109,19 @@ async fn secrets_of_definitions_are_sealed_to_their_location() {
     assert!(target.requests().iter().any(|request| request.contains("Basic")), "the secret is sent");
 }
 
+/// Waits until one of the status changes reads like this, and gives all of them.
+async fn until_changes(engine: &Server, one: &str) -> String {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let all = changes(engine).await;
+        if all.lines().any(|line| line == one) {
+            return all;
+        }
+        assert!(Instant::now() < deadline, "there is no change {one}: {all}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
 /// A time in which nobody told anything is measured time, once it is told.
 #[tokio::test]
 async fn what_is_told_later_makes_a_gap_measured_time() {
@@ -115,19 +132,10 @@ async fn what_is_told_later_makes_a_gap_measured_time() {
     let id = create_watched(&client, &target.url(), &settings);
     until_status(&client, &id, "up").await;
     bus.server.kill();
-    // Longer than a result may take to come: the engine calls it a gap.
-    tokio::time::sleep(Duration::from_secs(45)).await;
+    until_changes(&engine, "4 1").await;
     bus.server.resume().await;
     until_status(&client, &id, "up").await;
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let told = loop {
-        let told = changes(&engine).await;
-        if told.contains("1 7") {
-            break told;
-        }
-        assert!(Instant::now() < deadline, "the gap is not filled: {told}");
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    };
+    let told = until_changes(&engine, "1 7").await;
     let known: Vec<&str> = told.lines().collect();
     // Up by votes, no data by a gap, up by what came late, no data to where votes go on, up.
     assert_eq!(known, ["1 0", "4 1", "1 7", "4 7", "1 0"], "{told}");
@@ -155,6 +163,6 @@ async fn another_location_is_asked_to_look_at_once() {
     times.sort_unstable();
     let between = times[1] - times[0];
     println!("from one vote to the other: {between} ms");
-    // 300 ms are promised; programs that are not optimised get more, beside other tests.
-    assert!(between < if endures() { 300 } else { 3_000 }, "{times:?}");
+    // 300 ms are promised; beside other tests it is less than the 15 s until its turn.
+    assert!(between < if endures() { 300 } else { 14_000 }, "{times:?}");
 }

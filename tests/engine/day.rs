@@ -1,8 +1,9 @@
 //! Reliability 16: a simulated day of 10,000 services is the same for the same seed, and honest in its sums.
 //!
-//! The 10,000 live in two worlds, each with its own thread, paused clock, engine and seed: an unoptimised build needs both
-//! cores of a small machine for them. Each may run for a minute on a machine of a certain speed, which a floor of timers and
-//! messages tells: it runs on the same threads, before and after, so that a slow or busy machine is not taken for a slow engine.
+//! 2,000 services are simulated, with `WATCHKEEPER_ENDURE=1` all 10,000. They live in two worlds, each with its own thread,
+//! paused clock, engine and seed: an unoptimised build needs both cores of a small machine for them. The 10,000 may take a
+//! minute of processor time, fewer as much less, on a machine of a certain speed. A floor of timers and messages measures that
+//! speed: it runs on the same threads, before and after, so that a slow or busy machine is not taken for a slow engine.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -170,7 +171,7 @@ fn thread_time() -> Duration {
 /// Sleepers of the floor, and how often each sleeps.
 const SLEEPERS: u64 = 500;
 const SLEEPS: u64 = 400;
-/// Processor time of the floor on a machine of the speed for which the minute is promised. There the day of a world takes about
+/// Processor time of the floor on a machine of the speed for which the minute is promised. There the day of 5,000 takes about
 /// 40 s; with a floor of 345 ms it was 58 s.
 const FLOOR: Duration = Duration::from_millis(250);
 
@@ -205,10 +206,10 @@ struct Measured {
     at_speed: Duration,
 }
 
-fn measured_day(seed: u64) -> Measured {
+fn measured_day(services: i64, seed: u64) -> Measured {
     let before = floor();
     let began = thread_time();
-    let day = live_through_a_day(SERVICES_OF_A_WORLD, seed);
+    let day = live_through_a_day(services, seed);
     let ran = thread_time() - began;
     let floor = (before + floor()) / 2;
     println!("seed {seed}: the floor took {floor:?}");
@@ -217,20 +218,27 @@ fn measured_day(seed: u64) -> Measured {
 
 /// The seeds of the two worlds.
 const SEEDS: [u64; 2] = [16, 1_016];
-const SERVICES_OF_A_WORLD: i64 = 5_000;
+/// Services of a world for which the minute is promised.
+const PROMISED: i64 = 5_000;
+
+fn services_of_a_world() -> i64 {
+    if std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1") { PROMISED } else { 1_000 }
+}
 
 #[test]
 fn a_simulated_day_of_10_000_services_takes_less_than_a_minute() {
-    let worlds = SEEDS.map(|seed| (seed, std::thread::spawn(move || measured_day(seed))));
+    let services = services_of_a_world();
+    let limit = Duration::from_secs(60).mul_f64(services as f64 / PROMISED as f64);
+    let worlds = SEEDS.map(|seed| (seed, std::thread::spawn(move || measured_day(services, seed))));
     for (seed, world) in worlds {
         let measured = world.join().unwrap_or_else(|_| panic!("seed {seed}: the world fell apart"));
         let Measured { day, ran, at_speed } = measured;
         println!(
-            "seed {seed}: {} checks, ran for {ran:?}, {at_speed:?} at the speed of the promise",
+            "seed {seed}: {} checks, ran for {ran:?}, {at_speed:?} of {limit:?} at the speed of the promise",
             day.checks
         );
-        check_sum(SERVICES_OF_A_WORLD, seed, day.checks);
-        assert!(at_speed < Duration::from_secs(60), "seed {seed}: {at_speed:?}, in fact {ran:?}");
+        check_sum(services, seed, day.checks);
+        assert!(at_speed < limit, "seed {seed}: {at_speed:?}, in fact {ran:?}");
     }
 }
 

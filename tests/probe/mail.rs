@@ -18,6 +18,7 @@ use watchkeeper::model::notification::delivery::TryOutcome;
 use watchkeeper::model::notification::delivery::TryOutcome::{Delivered, Failed, Refused};
 use watchkeeper::model::notification::message::{Message, Sender};
 use watchkeeper::notify::carrier::{Carried, Carrier};
+use watchkeeper::notify::composer::MessageComposer;
 use watchkeeper::notify::kinds::{Envelope, OpenSettings, definition};
 
 use crate::support::certificates::Authority;
@@ -79,7 +80,11 @@ impl MailServer {
         let dns_servers = &["127.0.0.1:9".parse().unwrap()];
         let parts =
             OutboundParts { egress, dns_servers, ca_file: Some(ca_file.path()), clock: Clock::System };
-        let carrier = Carrier { outbound: Outbound::new(parts).unwrap(), clock: Clock::System };
+        let carrier = Carrier {
+            outbound: Outbound::new(parts).unwrap(),
+            clock: Clock::System,
+            composer: MessageComposer::default(),
+        };
         let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
         let message = Message::test(
             Sender { name: "Ämter & <Co>", language: "en", default_language: "en" },

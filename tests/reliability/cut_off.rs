@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use watchkeeper::model::history::MeasuredStatus;
 
 use crate::namespace::{Peer, inside, ip, may_make_namespaces};
@@ -107,10 +108,27 @@ impl Scene {
         changes
     }
 
+    /// Waits until this many times without data have begun.
+    async fn until_gaps(&self, count: usize) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let changes = self.changes().await;
+            if gaps(&changes) == count {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{count} gaps are due: {changes:?}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
     /// Every incident, open or not.
     fn incidents(&self) -> Vec<Value> {
         self.client.get("/v1/incidents?per_page=100").expect(200).data().as_array().unwrap().clone()
     }
+}
+
+fn gaps(changes: &[MeasuredStatus]) -> usize {
+    changes.iter().filter(|to| **to == MeasuredStatus::NoData).count()
 }
 
 /// The way of a location to everything, as `ip` is told of it.
@@ -191,14 +209,12 @@ async fn nobody_is_down_without(lose: impl Fn(&Scene, usize), regain: impl Fn(&S
     (1..=3).for_each(|number| lose(&scene, number));
     scene.until_standings(["impaired"; 3]).await;
     // A gap begins when nothing was measured for longer than a check and its retries may take.
-    tokio::time::sleep(Duration::from_secs(12)).await;
+    scene.until_gaps(scene.services.len()).await;
     (1..=3).for_each(|number| regain(&scene, number));
     scene.until_standings(["online"; 3]).await;
     for id in &scene.services {
         until_status(&scene.client, id, "up").await;
     }
-    let gaps =
-        |changes: &[MeasuredStatus]| changes.iter().filter(|to| **to == MeasuredStatus::NoData).count();
     assert_eq!(gaps(&scene.harmless_changes().await), scene.services.len(), "the time is a gap");
     for id in &scene.services {
         let uptime = scene.client.get(&format!("{}/uptime?days=1", service(id))).expect(200).data();

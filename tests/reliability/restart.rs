@@ -14,15 +14,20 @@ use watchkeeper::store::database::sqlite_url;
 use watchkeeper::store::services::{self, OwnedService};
 
 use crate::crowd::{Crowd, ROOM, number, try_number};
+use crate::endures;
 use crate::support::eventually;
 use crate::support::server::Server;
 
 /// Services, and how long the first check may take.
 fn plans() -> Vec<(usize, Duration)> {
-    let is_long = std::env::var("WATCHKEEPER_ENDURE").is_ok_and(|value| value == "1");
     let short = [(2_000, Duration::from_secs(3))];
     let long = [(10_000, Duration::from_secs(3)), (100_000, Duration::from_secs(10))];
-    if is_long { long.into() } else { short.into() }
+    if endures() { long.into() } else { short.into() }
+}
+
+/// The time after which the memory of a process that has started counts as its steady size.
+fn settled() -> Duration {
+    Duration::from_secs(if endures() { 15 } else { 5 })
 }
 
 /// Stores copies of the one service that exists.
@@ -83,7 +88,7 @@ async fn restarts(services: usize, limit: Duration) {
     // An unoptimised build takes several times as long to start, and runs beside other tests.
     let limit = if cfg!(debug_assertions) { limit * 5 } else { limit };
     assert!(took <= limit, "{took:?}");
-    tokio::time::sleep(Duration::from_secs(15)).await;
+    tokio::time::sleep(settled()).await;
     let (peak, steady) = (memory_kib(&server, "VmHWM:"), memory_kib(&server, "VmRSS:"));
     assert!(peak * 2 <= steady * 3, "peak {peak} KiB, steady {steady} KiB");
     println!("{services} services: first check after {took:?}; peak {peak} KiB, steady {steady} KiB");

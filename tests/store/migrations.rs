@@ -1,12 +1,13 @@
 //! Migrations: every step goes up, down and up again, with both databases apart and in one.
 
 use rstest::rstest;
-use sea_orm::{ConnectionTrait as _, DatabaseConnection};
+use sea_orm::{ConnectionTrait as _, DatabaseConnection, EntityTrait as _, QueryOrder as _};
 use sea_orm_migration::{MigrationName as _, MigratorTrait};
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::model::notification::Event;
 use watchkeeper::store::notification_channels as channels;
 use watchkeeper::store::{Databases, organisations};
+use watchkeeper_entities::incident_policy;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use crate::support::Backend;
@@ -54,6 +55,44 @@ async fn opening_twice_changes_nothing(#[values(Backend::Sqlite, Backend::Postgr
     assert_eq!(names.len(), 1);
     again.main.ping().await.unwrap();
     again.history.ping().await.unwrap();
+}
+
+/// The policy of a new organisation grouped by any tag before; those that somebody has edited keep their meaning.
+#[rstest]
+#[tokio::test]
+async fn only_unedited_default_policies_group_by_parent(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    const STEP: &str = "m0035_group_by_tag_keys";
+    let Some(place) = backend.place().await else { return };
+    let main = connect(&place.main_url).await;
+    let before = MainMigrator::migrations().iter().position(|step| step.name() == STEP).unwrap();
+    MainMigrator::up(&main, Some(u32::try_from(before).unwrap())).await.unwrap();
+    let organisation = "INSERT INTO organisation (id, public_id, name, plan, self_hosted, locales, default_locale, \
+        created_at) VALUES (1, 'o', 'o', 'business', FALSE, '[]', 'en', 5)";
+    main.execute_unprepared(organisation).await.unwrap();
+    let rows = [
+        ("unedited", "'Default', 0, 60, 'tag_or_parent', 5, 5"),
+        ("renamed", "'Ours', 0, 60, 'tag_or_parent', 5, 5"),
+        ("written", "'Default', 0, 60, 'tag_or_parent', 5, 6"),
+        ("slower", "'Default', 9, 60, 'tag_or_parent', 5, 5"),
+        ("by_tag", "'Default', 0, 60, 'tag', 5, 5"),
+        ("alone", "'Default', 0, 60, 'none', 5, 5"),
+    ];
+    for (id, values) in rows {
+        let insert = format!(
+            "INSERT INTO incident_policy (public_id, organisation_id, position, down_severity, unstable_severity, \
+            publish, group_window_seconds, name, open_after_seconds, resolve_after_seconds, group_by, created_at, \
+            updated_at) VALUES ('{id}', 1, 1, 'major', 'minor', FALSE, 60, {values})"
+        );
+        main.execute_unprepared(&insert).await.unwrap();
+    }
+    MainMigrator::up(&main, Some(1)).await.unwrap();
+    let found = incident_policy::Entity::find().order_by_asc(incident_policy::Column::Id).all(&main).await;
+    let found = found.unwrap().into_iter().map(|row| (row.public_id, row.group_by, row.group_by_tag_keys));
+    let expected = ["parent", "parent_or_tags", "parent_or_tags", "parent_or_tags", "tags", "none"];
+    let expected = rows.iter().zip(expected).map(|((id, _), word)| ((*id).into(), word.into(), "[]".into()));
+    assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<(String, String, String)>>());
 }
 
 /// Named after what it mends: a step that was cut off left its first table behind, and no later start could do it.

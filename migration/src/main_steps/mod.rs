@@ -34,6 +34,8 @@ mod m0031_messages_of_contacts;
 mod m0032_subscriber_facts;
 mod m0033_waiting_messages;
 mod m0034_duty_indexes;
+mod m0035_group_by_tag_keys;
+mod m0045_outage_edges;
 mod m0055_events_of_channels;
 
 use sea_orm_migration::MigrationTrait;
@@ -77,6 +79,8 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0032_subscriber_facts::Step),
         Box::new(m0033_waiting_messages::Step),
         Box::new(m0034_duty_indexes::Step),
+        Box::new(m0035_group_by_tag_keys::Step),
+        Box::new(m0045_outage_edges::Step),
         Box::new(m0055_events_of_channels::Step),
     ]
 }

@@ -134,6 +134,9 @@ pub enum FieldRule {
     /// A text that has not this form.
     #[error("Use {0}.")]
     Form(&'static str),
+    /// A template that cannot be filled: where and why. Templates are no secrets.
+    #[error("This template cannot be filled: {0}.")]
+    Template(String),
     /// A message that is not dead.
     #[error("Only dead notifications can be tried again.")]
     NotDead,

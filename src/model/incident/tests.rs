@@ -163,6 +163,45 @@ fn a_moved_end_takes_those_along_that_recovered_by_it() {
     assert_eq!(recovered(&changed), [Some(300), Some(350)]);
 }
 
+/// An incident that was made at 100. Whoever made it said when it began, and which services it affects.
+#[rstest]
+#[case::there_from_the_start(true, 100, 40, 40)]
+#[case::there_from_the_start_that_is_later(true, 100, 150, 150)]
+#[case::added_by_a_person(true, 300, 40, 300)]
+#[case::seen_by_the_engine(false, 90, 90, 90)]
+#[case::joined_before_the_incident_was_written(false, 95, 90, 95)]
+#[case::joined_later(false, 300, 90, 300)]
+#[case::joined_before_a_start_that_was_moved(false, 300, 350, 350)]
+fn a_service_is_affected_from_its_own_start(
+    #[case] by_a_person: bool,
+    #[case] added_at: i64,
+    #[case] started_at: i64,
+    #[case] expected: i64,
+) {
+    let mut whole = affecting(&["a"]);
+    whole.incident.started_at = at(started_at);
+    whole.incident.created_by = by_a_person.then(|| Author { id: Id::random(), name: "Ada".into() });
+    let affected = Affected { added_at: at(added_at), ..whole.services[0].clone() };
+    assert_eq!(whole.incident.affects_from(&affected), at(expected));
+}
+
+/// Services in which the engine saw it start follow a start that a person moves; those that joined do not.
+#[test]
+fn a_moved_start_takes_those_along_that_were_there() {
+    let mut changed = affecting(&["a", "b"]);
+    changed.services[0].added_at = at(100);
+    let by_a_person = changed.clone();
+    changed.automation = Some(Automation::default());
+    let added = |whole: &WholeIncident| -> Vec<i64> {
+        whole.services.iter().map(|affected| affected.added_at.ms()).collect()
+    };
+    changed.move_start(at(50));
+    assert_eq!((changed.incident.started_at, added(&changed)), (at(50), vec![50, 200]));
+    let mut changed = by_a_person;
+    changed.move_start(at(50));
+    assert_eq!((changed.incident.started_at, added(&changed)), (at(50), vec![100, 200]));
+}
+
 /// Contract 4.7, `incidents` of the day 100..200.
 #[rstest]
 #[case(0, None, 1)]

@@ -1,14 +1,16 @@
 //! Whether an outage becomes an incident, or news for one, and when it is looked at again if not.
+//!
+//! What waits for people (a maintenance, a stated status, another policy) is not looked at again: whoever changes that wakes
+//! it, and `incidents::resting` looks for what was missed.
 
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
-use crate::model::incident_policy::IncidentRules;
+use crate::model::incident_policy::{IncidentRules, OutageKind};
 use crate::model::outage::Outage;
+use crate::model::outage::first_edges::FirstEdges;
 
-/// Milliseconds after which an outage that no policy wants is looked at again: policies change.
-const UNWANTED_MS: i64 = 60_000;
-/// The same for one that people hold back: a maintenance, a stated status.
-const HELD_BACK_MS: i64 = 1_000;
+/// Milliseconds for which a flapping service must be down without a change, at least, before it counts as down.
+const STEADY_DOWN_MS: i64 = 30_000;
 
 /// The circumstances of an outage.
 #[derive(Clone, Copy, Debug)]
@@ -24,35 +26,66 @@ pub struct Circumstances<'a> {
 /// What is to be done about an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Nothing before this time; `None`: nothing before the next change.
+    /// Nothing before this time; `None`: nothing before the next change, or before people change what they want.
     Wait(Option<Timestamp>),
     /// An incident of this severity is to be told.
     Tell(Severity),
 }
 
 impl Outage {
-    /// Returns true if it is trouble for which the rules want no incident.
+    /// Returns true if it is trouble for which the rules want no incident, and which will not turn out to be wanted by itself.
     #[must_use]
     pub fn is_unwanted(&self, rules: Option<&IncidentRules>) -> bool {
-        self.is_measured && rules.and_then(|rules| rules.severity(self.kind)).is_none()
+        let is_wanted = |rules: &IncidentRules| {
+            rules.severity(self.kind).is_some() || self.counts_as_down_from(rules).is_some()
+        };
+        self.is_measured && !rules.is_some_and(is_wanted)
     }
 
-    /// Decides at `now`.
+    /// The start of the trouble by these rules: the first edge into a kind that they want, whatever kind it is now.
+    #[must_use]
+    pub fn started_at(&self, rules: &IncidentRules) -> Timestamp {
+        self.first_edges.earliest(|kind| rules.severity(kind).is_some()).unwrap_or(self.began_at)
+    }
+
+    /// The time from which on a flapping service that is down counts as down; `None` when it does already, is not down, or
+    /// nobody wants an incident for that.
+    #[must_use]
+    pub fn counts_as_down_from(&self, rules: &IncidentRules) -> Option<Timestamp> {
+        rules.down_severity?;
+        self.down_since.map(|since| since.plus_ms(rules.open_after_ms().max(STEADY_DOWN_MS)))
+    }
+
+    /// The outage as these rules see it at `now`: a service that has been down for long enough without a change is down, though
+    /// it flaps. What was told of it before is not told again.
+    #[must_use]
+    pub fn judged(self, rules: Option<&IncidentRules>, now: Timestamp) -> Self {
+        let counts_from = rules.and_then(|rules| self.counts_as_down_from(rules));
+        let Some(since) = self.down_since.filter(|_| counts_from.is_some_and(|from| from <= now)) else {
+            return self;
+        };
+        let first_edges = match self.is_untold() {
+            true => self.first_edges,
+            false => FirstEdges::starting(OutageKind::Down, since),
+        };
+        let kind = OutageKind::Down;
+        Self { kind, began_at: since, first_edges, down_since: None, told_at: None, ..self }
+    }
+
+    /// Decides at `now` about the outage, [`judged`](Self::judged) by the same rules.
     #[must_use]
     pub fn decide(&self, circumstances: Circumstances<'_>, now: Timestamp) -> Decision {
-        if !self.is_measured || self.unreachable_since.is_some() {
+        if !self.is_measured || self.unreachable_since.is_some() || circumstances.is_held_back {
             return Decision::Wait(None);
         }
-        if circumstances.is_held_back {
-            return Decision::Wait(Some(now.plus_ms(HELD_BACK_MS)));
-        }
-        let unwanted = Decision::Wait(Some(now.plus_ms(UNWANTED_MS)));
-        let Some(rules) = circumstances.rules else { return unwanted };
-        let Some(severity) = rules.severity(self.kind) else { return unwanted };
+        let Some(rules) = circumstances.rules else { return Decision::Wait(None) };
+        let counts_as_down = self.counts_as_down_from(rules);
+        let severity = rules.severity(self.kind).filter(|_| self.is_untold());
+        let Some(severity) = severity else { return Decision::Wait(counts_as_down) };
         let patience_ms = if circumstances.has_open_incident { 0 } else { rules.open_after_ms() };
-        let not_before = self.held_until.max(Some(self.began_at.plus_ms(patience_ms)));
+        let not_before = self.held_until.max(Some(self.started_at(rules).plus_ms(patience_ms)));
         match not_before.filter(|at| now < *at) {
-            Some(at) => Decision::Wait(Some(at)),
+            Some(at) => Decision::Wait(Some(counts_as_down.map_or(at, |down| at.min(down)))),
             None => Decision::Tell(severity),
         }
     }
@@ -63,7 +96,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::model::incident_policy::OutageKind;
+    use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
     use crate::model::incident_policy::OutageKind::{Degraded, Down};
 
     const fn at(ms: i64) -> Timestamp {
@@ -81,8 +114,8 @@ mod tests {
     #[case::at_once(outage(Down), Some(0), TELL)]
     #[case::just_long_enough(outage(Down), Some(10), TELL)]
     #[case::not_long_enough(outage(Down), Some(11), Decision::Wait(Some(at(21_000))))]
-    #[case::without_a_policy(outage(Down), None, Decision::Wait(Some(at(80_000))))]
-    #[case::of_a_kind_that_is_not_wanted(outage(Degraded), Some(0), Decision::Wait(Some(at(80_000))))]
+    #[case::without_a_policy(outage(Down), None, Decision::Wait(None))]
+    #[case::of_a_kind_that_is_not_wanted(outage(Degraded), Some(0), Decision::Wait(None))]
     #[case::blind(Outage { is_measured: false, ..outage(Down) }, Some(0), Decision::Wait(None))]
     #[case::unreachable(Outage { unreachable_since: Some(at(1)), ..outage(Down) }, Some(0), Decision::Wait(None))]
     #[case::while_others_are_asked(
@@ -100,7 +133,7 @@ mod tests {
             Circumstances { rules: rules.as_ref(), is_held_back: false, has_open_incident: false };
         assert_eq!(outage.decide(circumstances, at(20_000)), expected);
         let held_back = outage.decide(Circumstances { is_held_back: true, ..circumstances }, at(20_000));
-        assert!(matches!(held_back, Decision::Wait(_)), "people hold it back");
+        assert_eq!(held_back, Decision::Wait(None), "people hold it back, and wake it");
     }
 
     #[test]
@@ -109,5 +142,80 @@ mod tests {
         let circumstances =
             Circumstances { rules: Some(&rules), is_held_back: false, has_open_incident: true };
         assert_eq!(outage(Down).decide(circumstances, at(10_000)), TELL);
+    }
+
+    /// What a status does, what the policy wants, and what is told: when, as what, since when. `g` degraded, `d` down, `u` up
+    /// for so many seconds, `F` = flapping begins with the last change.
+    #[rstest]
+    #[case::down("d60", "down+20", "20s down since 0s")]
+    #[case::too_short("d19 u9", "down+20", "")]
+    #[case::never_up("d8 g8 d8 g8 d9", "down+20 degraded", "20s down since 0s")]
+    #[case::never_up_and_degraded_when_it_is_due("d8 g20", "down+20 degraded", "20s degraded since 0s")]
+    #[case::worse_for_a_minute("g3500 d200", "down+3600 degraded", "3600s down since 0s")]
+    #[case::degraded_is_not_wanted("g40 d60", "down+20", "60s down since 40s")]
+    #[case::degraded_is_not_wanted_in_between("d8 g20 d9", "down+20", "28s down since 0s")]
+    #[case::up_for_a_moment("d15 u1 d40", "down+20", "36s down since 16s")]
+    #[case::worse_while_it_is_open("g30 d9", "down+20 degraded", "20s degraded since 0s, 30s down")]
+    #[case::flapping_and_down_for_good("d1 u2F d60", "down+6", "33s down since 3s")]
+    #[case::flapping_and_down_for_long("d1 u2F d60", "down+50", "53s down since 3s")]
+    #[case::flapping_and_down_too_short("d1 u2F d29 u1 d29 u1", "down+6", "")]
+    #[case::flapping_and_degraded_in_between("d1 u2F d20 g1 d40", "down+6", "54s down since 3s")]
+    #[case::flapping_is_wanted("d1 u2F d60", "down+6 unstable", "7s unstable since 1s, 33s down")]
+    #[case::flapping_begins_with_down("u5 d60F", "down+0 unstable", "5s unstable since 5s, 35s down")]
+    fn trouble_is_told(#[case] script: &str, #[case] wanted: &str, #[case] expected: &str) {
+        let rules = policy(wanted);
+        let (mut outage, mut told, mut impact, mut from) = (None, Vec::new(), None, MeasuredStatus::Up);
+        let mut now = at(0);
+        for step in script.split(' ') {
+            let (flaps, step) = (step.ends_with('F'), step.trim_end_matches('F'));
+            let to = match step.chars().next() {
+                Some('d') => MeasuredStatus::Down,
+                Some('g') => MeasuredStatus::Degraded,
+                _ => MeasuredStatus::Up,
+            };
+            let causes = [Some(ChangeCause::Votes), flaps.then_some(ChangeCause::Flapping)];
+            for cause in causes.into_iter().flatten() {
+                outage =
+                    Outage::follow(outage, 1, &StatusChange { service: 5, at: now, from, to, cause }).outage;
+            }
+            from = to;
+            let end = now.plus_ms(step[1..].parse::<i64>().unwrap() * 1_000);
+            while let Some(due) = outage.filter(|outage| outage.look_at.is_some_and(|at| at < end)) {
+                now = due.look_at.unwrap().max(now);
+                let is_open = impact.is_some();
+                let circumstances =
+                    Circumstances { rules: Some(&rules), is_held_back: false, has_open_incident: is_open };
+                let judged = due.judged(Some(&rules), now);
+                let Decision::Tell(_) = judged.decide(circumstances, now) else {
+                    let Decision::Wait(look_at) = judged.decide(circumstances, now) else { unreachable!() };
+                    outage = Some(Outage { look_at, ..due });
+                    continue;
+                };
+                let (kind, seconds) = (judged.kind, now.ms() / 1_000);
+                if !is_open {
+                    let since = judged.started_at(&rules).ms() / 1_000;
+                    told.push(format!("{seconds}s {kind} since {since}s"));
+                } else if impact < Some(kind.impact()) {
+                    told.push(format!("{seconds}s {kind}"));
+                }
+                impact = impact.max(Some(kind.impact()));
+                outage = Some(judged.told(Some(7), now));
+            }
+            now = end;
+        }
+        assert_eq!(told.join(", "), expected);
+    }
+
+    /// `down+6 unstable`: an incident for what is down or unstable, after six seconds.
+    fn policy(wanted: &str) -> IncidentRules {
+        let seconds = wanted.split(['+', ' ']).nth(1).unwrap();
+        let is_wanted = |kind: &str| wanted.contains(kind).then_some(Severity::Major);
+        IncidentRules {
+            open_after_seconds: seconds.parse().unwrap(),
+            down_severity: is_wanted("down"),
+            degraded_severity: is_wanted("degraded"),
+            unstable_severity: is_wanted("unstable"),
+            ..IncidentRules::default()
+        }
     }
 }

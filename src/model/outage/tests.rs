@@ -161,3 +161,59 @@ proptest! {
         }
     }
 }
+
+/// The first edges of the trouble since the service was last up; `-` = there is none of that kind.
+fn firsts(script: &str) -> String {
+    let FirstEdges { unstable, degraded, down } = play(script).0.unwrap().first_edges;
+    let edge = |at: Option<Timestamp>| at.map_or("-".to_owned(), |at| at.ms().to_string());
+    format!("unstable {}, degraded {}, down {}", edge(unstable), edge(degraded), edge(down))
+}
+
+#[rstest]
+#[case::down("d", "unstable -, degraded -, down 10")]
+#[case::degraded_then_down("gd", "unstable -, degraded 10, down 20")]
+#[case::back_and_forth("gdgdg", "unstable -, degraded 10, down 20")]
+#[case::up_ends_it("gdud", "unstable -, degraded -, down 40")]
+#[case::a_gap_ends_what_is_untold("gdng", "unstable -, degraded 40, down -")]
+#[case::a_gap_does_not_end_what_is_told("dtng", "unstable -, degraded 40, down 10")]
+#[case::worse_than_what_was_told("gtd", "unstable -, degraded -, down 30")]
+#[case::a_relapse("dtug", "unstable -, degraded 40, down -")]
+#[case::flapping("duF", "unstable 30, degraded -, down -")]
+#[case::flapping_and_down("dF", "unstable 20, degraded -, down 10")]
+#[case::up_does_not_end_flapping("duFdgu", "unstable 30, degraded -, down -")]
+#[case::nor_does_a_gap("duFdnd", "unstable 30, degraded -, down 60")]
+#[case::down_when_it_has_settled("duFdS", "unstable 30, degraded -, down 40")]
+fn the_first_edge_of_each_kind_is_kept(#[case] script: &str, #[case] expected: &str) {
+    assert_eq!(firsts(script), expected);
+}
+
+/// Since when it is down without a change while it flaps, and whether it is looked at.
+#[rstest]
+#[case::flapping_with_an_edge_to_down("dF", Some(20), Some(20))]
+#[case::down_later("duFd", Some(40), Some(40))]
+#[case::told_as_unstable("duFtd", Some(50), Some(50))]
+#[case::up_for_a_moment("duFtdu", None, None)]
+#[case::degraded_for_a_moment("duFtdgd", Some(70), Some(70))]
+#[case::a_gap("duFtdn", None, None)]
+#[case::settled("duFtdS", None, Some(60))]
+#[case::not_flapping("d", None, Some(10))]
+fn a_service_that_flaps_is_down_since_its_last_edge(
+    #[case] script: &str,
+    #[case] since: Option<i64>,
+    #[case] look_at: Option<i64>,
+) {
+    let outage = play(script).0.unwrap();
+    let ms = |at: Option<Timestamp>| at.map(Timestamp::ms);
+    assert_eq!((ms(outage.down_since), ms(outage.look_at)), (since, look_at));
+    assert_eq!(outage.is_undecided(), since.is_some() || outage.is_untold());
+}
+
+/// An incident that has recovered because nobody wants an unstable service in it may not end while that is perhaps down.
+#[test]
+fn what_counts_as_recovered_while_it_flaps_is_undecided_when_it_is_down() {
+    let at = Timestamp::from_ms;
+    let harmless = Outage { told_at: Some(at(5)), recovered_at: Some(at(5)), ..play("duF").0.unwrap() };
+    let change = StatusChange { service: 5, at: at(90), from: Up, to: Down, cause: ChangeCause::Votes };
+    let down = Outage::follow(Some(harmless), 1, &change).outage.unwrap();
+    assert_eq!((down.recovered_at, down.told_at, down.down_since), (None, None, Some(at(90))));
+}

@@ -88,7 +88,7 @@ impl Course<'_> {
         while let Some(outage) = self.outage {
             let Some(at) = outage.look_at.map(|at| at.max(self.now)).filter(|at| *at < until) else { break };
             self.now = at;
-            self.outage = if outage.is_untold() { Some(self.tell(outage)) } else { self.settle(outage) };
+            self.outage = if outage.is_undecided() { Some(self.tell(outage)) } else { self.settle(outage) };
         }
         self.now = self.now.max(until);
     }
@@ -97,7 +97,8 @@ impl Course<'_> {
     fn tell(&mut self, outage: Outage) -> Outage {
         let unreachable = |kind| kind == WindowKind::Unreachable;
         match self.case.covered_until(self.now, unreachable).filter(|_| outage.is_measured) {
-            Some(until) => return outage.unreachable(until),
+            Some(until) if outage.is_untold() => return outage.unreachable(until),
+            Some(until) => return Outage { look_at: Some(until), ..outage },
             None if outage.is_unreachable() => return outage.its_own(self.now),
             None => {}
         }
@@ -108,14 +109,16 @@ impl Course<'_> {
             is_held_back: held_back_until.is_some(),
             has_open_incident: self.open.is_some(),
         };
-        match outage.decide(circumstances, self.now) {
+        let judged = outage.judged(self.case.rules, self.now);
+        match judged.decide(circumstances, self.now) {
             Decision::Wait(look_at) => Outage { look_at: look_at.max(held_back_until), ..outage },
             Decision::Tell(severity) => {
-                let (started_at, opened_at) = (outage.began_at, self.now);
+                let started_at = self.case.rules.map_or(judged.began_at, |rules| judged.started_at(rules));
+                let opened_at = self.now;
                 let new = WouldBe { severity, started_at, opened_at, resolved_at: None };
                 let open = self.open.get_or_insert(new);
                 open.severity = open.severity.max(severity);
-                outage.told(INCIDENT, self.now)
+                judged.told(INCIDENT, self.now)
             }
         }
     }

@@ -73,6 +73,9 @@ impl Courier {
                     self.carrier.carry(definition(channel.kind), &envelope).await
                 }
             };
+            if let Some(flaw) = &carried.template_flaw {
+                self.report_template(&channel, flaw).await;
+            }
             let line = channel.line(delivery.contact);
             Done { delivery, kind: channel.kind, line, began_at, took: began.elapsed(), carried }
         })

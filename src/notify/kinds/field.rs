@@ -5,6 +5,7 @@
 use http::{HeaderName, HeaderValue};
 
 use crate::egress::outbound::{OutboundUrl, is_own};
+use crate::notify::template::TemplateError;
 
 /// One setting.
 #[derive(Debug)]
@@ -38,14 +39,13 @@ pub enum Shape {
         /// The same in words, for the error: "letters, digits, - and _".
         form: &'static str,
     },
-    /// A text of several lines, otherwise like [`Shape::Text`].
-    Lines {
+    /// A template, which may have several lines.
+    Template {
         /// Most characters.
         max_length: usize,
-        /// What is allowed beside the length.
-        passes: fn(&str) -> bool,
-        /// The same in words.
-        form: &'static str,
+        /// Finds what is wrong with a template of this length at most. It may take some milliseconds, so it is not called
+        /// inside a transaction.
+        check: fn(&str) -> Result<(), TemplateError>,
     },
     /// A list of one to so many texts, each like [`Shape::Text`].
     List {

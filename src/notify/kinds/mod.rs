@@ -29,6 +29,7 @@ pub use definition::{Definition, Digests};
 pub use field::{Field, HEADER_LENGTH, Shape, any_line, is_header_name, is_header_value, is_url};
 pub use outgoing::{Credentials, Encryption, Envelope, Outgoing, OutgoingMail, OutgoingRequest, Unsendable};
 pub use settings::OpenSettings;
+pub use template::template_flaw;
 
 use crate::model::notification::ChannelKind;
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::settings::OpenSettings;
 use crate::id::Id;
 use crate::model::notification::message::Message;
+use crate::notify::template::TemplateError;
 
 /// A message for a channel, with everything that its request is made of.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +32,13 @@ pub enum Outgoing {
     Request(OutgoingRequest),
     /// A mail over SMTP.
     Mail(OutgoingMail),
+    /// A request with the facts as JSON, because the channel's template cannot be filled.
+    Facts {
+        /// The request.
+        request: OutgoingRequest,
+        /// Why the template cannot be filled.
+        flaw: TemplateError,
+    },
 }
 
 /// A request that carries a message. Its address, headers and body may hold secrets: it is never shown.

@@ -1,27 +1,26 @@
-//! `template`: a request whose body people write themselves, with minijinja, for everything that has no kind of its own.
+//! `template`: a request whose body people write themselves, for everything that has no kind of its own.
 //!
-//! A template is filled with a sample before it is stored, so that it cannot fail for a word that does not exist. It has a bound of
-//! steps and of bytes, and reads nothing but the message.
+//! The language is `notify::template`. A template is filled with samples before it is stored. One that cannot be filled all the
+//! same, because a message is otherwise than the samples or the template was stored by an earlier program, costs nobody the
+//! message: its facts go out as JSON, as a webhook has them.
 
-use std::io::{self, Write};
+mod samples;
 
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::answer::meaning_of_status;
 use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
 use super::webhook::payload;
-use crate::model::incident::{IncidentStatus, Severity};
-use crate::model::notification::change::IncidentChange;
-use crate::model::notification::message::{IncidentFacts, Message, NoticeFacts, Sender, Subject};
-use crate::model::notification::{ChannelKind, Event};
+use crate::model::incident::Severity;
+use crate::model::notification::ChannelKind;
+use crate::model::notification::message::Message;
+use crate::notify::template::{MessageTemplate, TEMPLATE_LENGTH, TemplateError, WorkMeter};
+use samples::SAMPLES;
 
-/// Most characters of a template, steps of filling it, and bytes of what comes out.
-const TEMPLATE_LENGTH: usize = 20_000;
-const FUEL: u64 = 50_000;
-const BODY_BYTES: usize = 256 * 1_024;
+const CONTENT_TYPE: &str = "content-type";
+const JSON: &str = "application/json; charset=utf-8";
 
 pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Template,
@@ -55,12 +54,14 @@ pub(super) static DEFINITION: Definition = Definition {
             is_secret: true,
         },
         Field {
-            name: "body",
+            name: BODY,
             label: "Body",
-            help: "A template of Jinja. It knows id, event, timestamp, organisation, subject_id, headline, text, severity, \
-                is_good_news, incident and notice (these two as a webhook has them, or none); the filter tojson writes a value \
-                as JSON: {\"text\": {{ headline|tojson }}}.",
-            shape: Shape::Lines { max_length: TEMPLATE_LENGTH, passes: is_template, form: FORM },
+            help: "A template in a part of Jinja: {{ value }}, {% if %} with elif and else, {% for one in list %} with loop.index, \
+                loop.first and loop.last, and, or, not, comparisons, + - * / // %, ~, {# comments #}, and the filters tojson, \
+                urlencode, upper, lower, trim, default and truncate. It knows id, event, timestamp, organisation, subject_id, \
+                headline, text, severity, is_good_news, incident, notice and digest (these three as a webhook has them, or \
+                none; severity is none for a test). tojson writes a value as JSON: {\"text\": {{ headline|tojson }}}.",
+            shape: Shape::Template { max_length: TEMPLATE_LENGTH, check: check_template },
             is_required: true,
             is_secret: false,
         },
@@ -69,61 +70,66 @@ pub(super) static DEFINITION: Definition = Definition {
     judge: meaning_of_status,
 };
 
-const FORM: &str = "a template that can be filled for an incident, for a notice and for a test (severity and incident are \
-    none then)";
+/// The setting with the template.
+const BODY: &str = "body";
 
-fn is_template(text: &str) -> bool {
-    let environment = environment();
-    samples().iter().all(|message| fill(&environment, text, "id", message).is_some())
+/// Reads a template and fills it with a sample of each kind of message, the longest one among them. All of it together may take
+/// no more work than one message.
+fn check_template(text: &str) -> Result<(), TemplateError> {
+    let template = MessageTemplate::parse(text)?;
+    let mut meter = WorkMeter::default();
+    SAMPLES.iter().try_for_each(|message| template.render(&facts("id", message), &mut meter).map(drop))
+}
+
+/// What is wrong with the template of a channel's settings, secrets sealed or not.
+#[must_use]
+pub fn template_flaw(settings: &Map<String, Value>) -> Option<TemplateError> {
+    check_template(settings.get(BODY).and_then(Value::as_str).unwrap_or_default()).err()
+}
+
+fn fill(template: &str, id: &str, message: &Message) -> Result<String, TemplateError> {
+    MessageTemplate::parse(template)?.render(&facts(id, message), &mut WorkMeter::default())
 }
 
 fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
     let Envelope { id, message, settings, .. } = *envelope;
-    let body = fill(&environment(), settings.text("body"), id.as_str(), message).ok_or(Unsendable("body"))?;
+    let filled = fill(settings.text(BODY), id.as_str(), message);
     let method = match settings.text("method") {
         "PUT" => "PUT",
         "PATCH" => "PATCH",
         _ => "POST",
     };
-    let none = serde_json::Map::new();
+    let none = Map::new();
     let headers = settings.value("headers").and_then(Value::as_object).unwrap_or(&none);
+    let (body, flaw) = match filled {
+        Ok(text) => (text.into_bytes(), None),
+        Err(error) => (payload(message).to_string().into_bytes(), Some(error)),
+    };
     let mut request =
         OutgoingRequest { method, url: settings.text("url").to_owned(), headers: Vec::new(), body };
-    if !headers.keys().any(|name| name.eq_ignore_ascii_case("content-type")) {
-        request = request.with("content-type", "application/json; charset=utf-8");
+    let is_content_type = |name: &str| name.eq_ignore_ascii_case(CONTENT_TYPE);
+    if flaw.is_some() || !headers.keys().any(|name| is_content_type(name)) {
+        request = request.with(CONTENT_TYPE, JSON);
     }
-    for (name, value) in headers {
+    for (name, value) in headers.iter().filter(|(name, _)| flaw.is_none() || !is_content_type(name)) {
         request = request.with(name.to_ascii_lowercase(), value.as_str().unwrap_or_default());
     }
-    Ok(Outgoing::Request(request))
+    Ok(match flaw {
+        None => Outgoing::Request(request),
+        Some(flaw) => Outgoing::Facts { request, flaw },
+    })
 }
 
-fn environment() -> Environment<'static> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment.set_fuel(Some(FUEL));
-    environment.set_recursion_limit(50);
-    environment
-}
-
-/// The filled template; `None` when it cannot be filled within the bounds.
-fn fill(environment: &Environment<'_>, template: &str, id: &str, message: &Message) -> Option<Vec<u8>> {
-    let template = environment.template_from_str(template).ok()?;
-    let mut bounded = Bounded(Vec::new());
-    let context = minijinja::Value::from(minijinja::value::Serde(context(id, message)));
-    template.render_captured_to(context, &mut bounded).ok()?;
-    Some(bounded.0)
-}
-
-fn context(id: &str, message: &Message) -> Value {
+/// What a template knows of a message.
+fn facts(id: &str, message: &Message) -> Map<String, Value> {
     let mut payload = payload(message);
     let mut part = |name: &str| payload["data"][name].take();
-    json!({
+    let facts = json!({
         "id": id,
         "event": message.event.as_str(),
         "incident": part("incident"),
         "notice": part("notice"),
+        "digest": part("digest"),
         "timestamp": payload["timestamp"],
         "organisation": message.organisation,
         "subject_id": message.subject_id(),
@@ -131,59 +137,20 @@ fn context(id: &str, message: &Message) -> Value {
         "text": message.text(),
         "severity": message.severity().map(Severity::as_str),
         "is_good_news": message.is_good_news(),
-    })
-}
-
-fn samples() -> [Message; 3] {
-    let test = Message::test(Sender { name: "Acme", language: "en", default_language: "en" }, 0);
-    let incident = IncidentFacts {
-        id: "rNSJxMbDTX2uHc08AiCqo".into(),
-        title: "Payments fail".into(),
-        status: IncidentStatus::Investigating,
-        severity: Severity::Critical,
-        started_at: 0,
-        resolved_at: None,
-        text: "No answer.".into(),
-        acknowledged_by: None,
-        services: Vec::new(),
-        services_count: 0,
-        change: IncidentChange::default(),
-    };
-    let notice = NoticeFacts {
-        id: "sample".into(),
-        title: "A certificate ends".into(),
-        text: "Tomorrow.".into(),
-        severity: Severity::Minor,
-        is_over: false,
-    };
-    let incident =
-        Message { event: Event::IncidentOpened, subject: Subject::Incident(incident), ..test.clone() };
-    let notice = Message { subject: Subject::Notice(notice), ..incident.clone() };
-    [test, incident, notice]
-}
-
-/// Takes so many bytes and no more.
-struct Bounded(Vec<u8>);
-
-impl Write for Bounded {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > BODY_BYTES {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        }
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    });
+    if let Value::Object(facts) = facts { facts } else { Map::new() }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use rstest::rstest;
 
     use super::*;
-    use crate::notify::kinds::fixture::{incident, request};
+    use crate::model::notification::Event;
+    use crate::notify::kinds::fixture::{huge, incident, request};
+    use crate::notify::kinds::{OpenSettings, definition};
 
     #[test]
     fn texts_cannot_leave_their_place_in_json() {
@@ -202,24 +169,75 @@ mod tests {
         );
     }
 
+    /// `None` = it can be stored.
     #[rstest]
     #[case::all_that_it_knows(
         "{{ id }}{{ event }}{{ timestamp }}{{ organisation }}{{ subject_id }}{{ headline }}{{ text }}{{ severity }}{{ is_good_news }}",
-        true
+        None
     )]
-    #[case::only_for_incidents("{% if incident %}{{ incident.title }}{% endif %}", true)]
-    #[case::forgets_the_test("{{ incident.title }}", false)]
-    #[case::an_unknown_word("{{ titel }}", false)]
-    #[case::no_template("{% if %}", false)]
-    #[case::an_unknown_filter("{{ text|shout }}", false)]
-    #[case::another_file("{% include 'x' %}", false)]
-    #[case::too_many_steps(
-        "{% for a in range(9999) %}{% for b in range(9999) %}{{ b }}{% endfor %}{% endfor %}",
-        false
+    #[case::only_for_incidents("{% if incident %}{{ incident.title }}{% endif %}", None)]
+    #[case::only_for_digests("{% if digest %}{{ digest.messages[0].headline }}{% endif %}", None)]
+    #[case::everything_twice("{{ incident|tojson }}{{ incident|tojson }}", None)]
+    #[case::forgets_the_test(
+        "{{ incident.title }}",
+        Some("line 1, column 13: there is no `title` in none; use the filter default if it may be missing")
     )]
-    #[case::too_many_bytes("{% for a in range(4000) %}{{ 'x' * 1000 }}{% endfor %}", false)]
-    #[case::endless("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", false)]
-    fn a_template_is_tried_before_it_is_stored(#[case] text: &str, #[case] is_one: bool) {
-        assert_eq!(is_template(text), is_one);
+    #[case::an_unknown_word(
+        "{{ titel }}",
+        Some("line 1, column 4: there is no `titel`; use the filter default if it may be missing")
+    )]
+    #[case::a_word_of_one_service_only(
+        "{% if incident %}{% for one in incident.services %}{{ one.nam }}{% endfor %}{% endif %}",
+        Some(
+            "line 1, column 59: there is no `nam` in an object; use the filter default if it may be missing"
+        )
+    )]
+    #[case::too_long_for_the_longest_message(
+        "{% if incident %}{% for one in incident.services %}{{ text }}{% endfor %}{% endif %}",
+        Some("line 1, column 55: the filled template has more than 262144 bytes")
+    )]
+    fn a_template_is_tried_with_every_kind_of_message(#[case] text: &str, #[case] flaw: Option<&str>) {
+        assert_eq!(check_template(text).err().map(|error| error.to_string()).as_deref(), flaw);
+    }
+
+    /// Templates that were stored by an earlier program, or that fail for this message alone.
+    #[rstest]
+    #[case::of_an_earlier_language("{% set a = 1 %}{{ a }}")]
+    #[case::a_branch_that_no_sample_takes(
+        "{% if organisation == 'Acme' and text is not none %}{{ nothing }}{% endif %}"
+    )]
+    #[case::too_long_for_this_message(
+        "{% for one in incident.services %}{{ text }}{{ text|tojson }}{% endfor %}"
+    )]
+    fn a_template_that_cannot_be_filled_sends_the_facts(#[case] body: &str) {
+        let message = huge();
+        let headers = json!({"Content-Type": "text/plain", "X-Key": "k"});
+        let settings = json!({"url": "https://api.example.com/x", "headers": headers, "body": body});
+        let settings = OpenSettings::new(settings.as_object().unwrap().clone());
+        let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
+        let envelope =
+            Envelope { id: &id, at_seconds: 0, message: &message, settings: &settings, recipient: None };
+        let composed = (definition(ChannelKind::Template).compose)(&envelope).unwrap();
+        let Outgoing::Facts { request, flaw } = composed else { panic!("it was filled") };
+        assert_eq!(flaw.line, 1);
+        assert_eq!(serde_json::from_slice::<Value>(&request.body).unwrap(), payload(&message));
+        let expected = [(CONTENT_TYPE, JSON), ("x-key", "k")];
+        let expected = expected.map(|(name, value)| (Cow::from(name), value.to_owned()));
+        assert_eq!(request.headers, expected);
+    }
+
+    #[test]
+    fn there_is_a_sample_of_every_kind_of_message() {
+        let events: Vec<Event> = SAMPLES.iter().map(|message| message.event).collect();
+        let expected = [
+            Event::ChannelTest,
+            Event::IncidentOpened,
+            Event::IncidentResolved,
+            Event::IncidentUpdated,
+            Event::CertificateExpiring,
+            Event::Digest,
+        ];
+        assert_eq!(events, expected);
+        assert_eq!(SAMPLES[3].incident().unwrap().services.len(), 50);
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use sea_orm::sea_query::{Query, SelectStatement};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, JoinType, QueryFilter,
-    QueryOrder, QuerySelect,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, JoinType,
+    QueryFilter, QueryOrder, QuerySelect,
 };
 use watchkeeper_entities::incident_automation::{ActiveModel, Column, Entity};
 use watchkeeper_entities::{incident, incident_service};
@@ -13,6 +13,7 @@ use watchkeeper_entities::{incident, incident_service};
 use crate::clock::Timestamp;
 use crate::model::automation::{Automation, Edited};
 use crate::model::incident::Affected;
+use crate::model::incident_policy::IncidentPolicy;
 use crate::store::MainError;
 use crate::store::incidents::links;
 
@@ -80,14 +81,14 @@ pub(super) async fn save(
     Ok(())
 }
 
-/// Keys of the open incidents that the engine has opened by this policy and that have grown since `from`, the newest
-/// first.
+/// Keys of the open incidents that the engine has opened by this policy, or by one that is gone, and that have grown since
+/// `from`, the newest first.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn open_of_policy(
     connection: &impl ConnectionTrait,
-    policy: i64,
+    policy: &IncidentPolicy,
     from: Timestamp,
 ) -> Result<Vec<i64>, MainError> {
     let to_incident =
@@ -96,7 +97,8 @@ pub async fn open_of_policy(
         .select_only()
         .column(Column::IncidentId)
         .join(JoinType::InnerJoin, to_incident)
-        .filter(Column::PolicyId.eq(policy))
+        .filter(Column::PolicyId.eq(policy.key).or(Column::PolicyId.is_null()))
+        .filter(incident::Column::OrganisationId.eq(policy.organisation))
         .filter(incident::Column::ResolvedAt.is_null())
         .filter(Column::IncidentId.in_subquery(grown_since(from)))
         .order_by_desc(incident::Column::StartedAt)

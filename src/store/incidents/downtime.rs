@@ -21,7 +21,8 @@ pub struct Counted {
     pub service: ServiceKey,
     /// The id of the incident.
     pub incident: Id,
-    /// From its begin until it was over, or the service had recovered; at most until the end of what was asked for.
+    /// From the time at which the incident counts for the service until it was over, or the service had recovered; at most until
+    /// the end of what was asked for.
     pub time: TimeRange,
 }
 
@@ -52,7 +53,7 @@ pub async fn counted(
             let end = incident.resolved_at.unwrap_or(range.to).min(range.to);
             for service in affected.remove(&incident.key).unwrap_or_default() {
                 let to = service.recovered_at.map_or(end, |recovered| recovered.min(end));
-                let time = TimeRange { from: incident.started_at, to }.if_not_empty();
+                let time = TimeRange { from: incident.affects_from(&service), to }.if_not_empty();
                 if let Some(time) = time.filter(|_| services.contains(&service.service)) {
                     counted.push(Counted { service: service.service, incident: incident.id, time });
                 }

@@ -236,6 +236,17 @@ pub(super) async fn set_services(
             .col_expr(incident_service::Column::RecoveredAt, Expr::value(recovered_at));
         of_incident(rows, incident, services).exec(connection).await?;
     }
+    let mut moved: HashMap<Timestamp, Vec<ServiceKey>> = HashMap::new();
+    let is_moved =
+        |row: &&Affected| known.get(&row.service).is_some_and(|before| before.added_at != row.added_at);
+    for row in after.iter().filter(is_moved) {
+        moved.entry(row.added_at).or_default().push(row.service);
+    }
+    for (added_at, services) in moved {
+        let rows = incident_service::Entity::update_many()
+            .col_expr(incident_service::Column::AddedAt, Expr::value(added_at.ms()));
+        of_incident(rows, incident, services).exec(connection).await?;
+    }
     Ok(())
 }
 

@@ -97,7 +97,8 @@ pub async fn incidents_to_mark(
 }
 
 /// Notes that a service has recovered from every open incident that it was in by then, and from its own in any case: that
-/// may have been told of it later than its return began. Doing it again changes nothing.
+/// may have been told of it later than its return began. Doing it again changes nothing. Gives the number of incidents for which
+/// that is news.
 ///
 /// # Errors
 /// When the database fails.
@@ -105,14 +106,14 @@ pub async fn mark_service(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
     (recovered_at, own): (Timestamp, Option<i64>),
-) -> Result<(), MainError> {
+) -> Result<u64, MainError> {
     let at = recovered_at.ms();
     let not_before = CaseStatement::new()
         .case(Column::AddedAt.gt(at), Expr::col(Column::AddedAt))
         .finally(Expr::value(at));
     let was_in =
         Condition::any().add(Column::AddedAt.lte(at)).add_option(own.map(|own| Column::IncidentId.eq(own)));
-    Entity::update_many()
+    let marked = Entity::update_many()
         .col_expr(Column::RecoveredAt, not_before.into())
         .filter(Column::ServiceId.eq(service))
         .filter(Column::RecoveredAt.is_null())
@@ -120,7 +121,7 @@ pub async fn mark_service(
         .filter(Column::IncidentId.in_subquery(open()))
         .exec(connection)
         .await?;
-    Ok(())
+    Ok(marked.rows_affected)
 }
 
 /// Keys of open incidents from which services recover.

@@ -59,6 +59,8 @@ monitor-clock = { $subject } traut seiner Uhr nicht
 monitor-clock-text = Die Uhr ist gesprungen oder ging beim Start falsch. Bis ihr wieder zu trauen ist, wird nichts wegen seines Alters gelöscht oder aufgegeben.
 monitor-well = Vorbei: { $subject }
 monitor-well-text = Es ist wieder, wie es sein soll.
+template-broken = Die Vorlage von { $subject } lässt sich nicht ausfüllen
+template-broken-text = Bis sie geändert wird, gehen seine Nachrichten als JSON hinaus, wie bei einem Webhook: { $note }.
 
 budget-burns-fast = Das Fehlerbudget von { $subject } schwindet schnell
 budget-burns = Das Fehlerbudget von { $subject } wird nicht reichen

@@ -59,6 +59,8 @@ monitor-clock = { $subject } does not trust its clock
 monitor-clock-text = The wall clock has jumped, or began with a wrong time. Until it is trusted again nothing is deleted or given up by its age.
 monitor-well = Over: { $subject }
 monitor-well-text = It is as it should be again.
+template-broken = The template of { $subject } cannot be filled
+template-broken-text = Its messages go out as JSON, as a webhook has them, until the template is changed: { $note }.
 
 budget-burns-fast = The error budget of { $subject } burns fast
 budget-burns = The error budget of { $subject } will not last

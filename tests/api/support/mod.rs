@@ -19,6 +19,7 @@ pub(crate) mod server;
 #[allow(dead_code, reason = "shared with other tests, which use all of it")]
 pub(crate) mod sink;
 pub(crate) mod target;
+pub(crate) mod tenants;
 pub(crate) mod tls_target;
 
 use std::time::Duration;

@@ -65,17 +65,12 @@ pub(crate) fn all(client: &Client, page: &str) -> Vec<Value> {
 
 /// A client of an organisation with two languages, English first.
 pub(crate) fn bilingual() -> Client {
-    let server = Server::shared();
-    let create = ["org", "create", "--name", "Example Ltd", "--plan", "business", "--languages", "en,de"];
-    let made = server.command_json(&create);
-    let client = server.member(made[0]["id"].as_str().unwrap(), "all");
-    Client { _server: Some(server), ..client }
+    Server::shared().bilingual_tenant()
 }
 
 /// A client of an organisation of its own on the shared server.
 pub(crate) fn tenant() -> Client {
-    let server = Server::shared();
-    Client { _server: Some(std::sync::Arc::clone(&server)), ..server.tenant("business") }
+    Server::shared().tenant("business")
 }
 
 /// The keys of a 422, in the order of the answer.

@@ -16,7 +16,7 @@ const REQUIRED: &str = "WATCHKEEPER_TESTS_REQUIRE_POSTGRES";
 
 /// `$1` = folder of the programs, `$2` = port, `$3` = `fsync`. Prints the server's folder when it answers.
 const KEEP: &str = r#"
-trap '' INT
+trap '' INT TERM
 folder=$(mktemp -d) && cd "$folder" || exit 1
 "$1/initdb" -D data -A trust -U postgres -E UTF8 --no-sync >initdb.log 2>&1 || { cat initdb.log >&2; exit 1; }
 cat >>data/postgresql.conf <<END

@@ -114,10 +114,7 @@ impl World {
 
 /// A client that is confined to this scope, with every permission.
 pub(crate) fn confined(server: &Server, organisation: &str, scope: &str) -> Client {
-    let create =
-        ["token", "create", "--org", organisation, "--name", "Bot", "--permissions", "all,engine.view"];
-    let token = server.command_json(&[&create[..], &["--scope", scope]].concat());
-    Client { token: Some(token["token"].as_str().unwrap().to_owned()), ..server.client() }
+    server.confined_member(organisation, "all,engine.view", scope)
 }
 
 /// Sends a request in the form `METHOD path body`.

@@ -20,6 +20,7 @@ use crate::support::conformance;
 use crate::support::databases::{Backend, Pair, URLS};
 use crate::support::eventually;
 use crate::support::postgres::Postgres;
+use crate::support::tenants;
 
 /// Names another program than the one that was built with the tests, such as an optimised one: for all servers, or as the
 /// variable of one.
@@ -156,20 +157,36 @@ impl Server {
 
     /// A new organisation on this plan, as its id.
     pub(crate) fn organisation(&self, plan: &str) -> String {
-        let made = self.command_json(&["org", "create", "--name", "Example Ltd", "--plan", plan]);
-        made[0]["id"].as_str().unwrap().to_owned()
+        tenants::create_organisation(&self.main_url(), plan, &["en"])
     }
 
     /// A holder of these permissions in an organisation.
     pub(crate) fn member(&self, organisation: &str, permissions: &str) -> Client {
-        let name = ["token", "create", "--org", organisation, "--name", "Bot", "--permissions", permissions];
-        let made = self.command_json(&name);
-        Client { token: Some(made["token"].as_str().unwrap().to_owned()), ..self.client() }
+        self.holder(tenants::create_token(&self.main_url(), organisation, permissions, None))
+    }
+
+    /// The same, confined to the access scope with this name.
+    pub(crate) fn confined_member(&self, organisation: &str, permissions: &str, scope: &str) -> Client {
+        self.holder(tenants::create_token(&self.main_url(), organisation, permissions, Some(scope)))
     }
 
     /// A client of a new organisation on this plan, with every permission.
     pub(crate) fn tenant(&self, plan: &str) -> Client {
-        self.member(&self.organisation(plan), "all")
+        self.holder(tenants::create_tenant(&self.main_url(), plan, &["en"]))
+    }
+
+    /// A client of a new organisation with English and German texts, English first.
+    pub(crate) fn bilingual_tenant(&self) -> Client {
+        self.holder(tenants::create_tenant(&self.main_url(), "business", &["en", "de"]))
+    }
+
+    fn holder(&self, token: String) -> Client {
+        Client { token: Some(token), ..self.client() }
+    }
+
+    fn main_url(&self) -> String {
+        let [main, _] = self.urls();
+        main
     }
 
     /// The data folder.

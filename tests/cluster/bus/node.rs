@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::bus::history::NAMES;
-use crate::bus::{Bus, metric};
+use crate::bus::{Bus, metric, patience};
 use crate::support::client::Client;
 use crate::support::databases::URLS;
 use crate::support::eventually;
@@ -149,7 +149,10 @@ impl Nodes {
             if is_one_moment && sum == PARTITIONS && is_wanted(&owned) {
                 return begin.elapsed();
             }
-            assert!(begin.elapsed() < limit, "{what}: not within {limit:?}; {those:?} own {owned:?}");
+            assert!(
+                begin.elapsed() < patience(limit),
+                "{what}: not within {limit:?}; {those:?} own {owned:?}"
+            );
             sleep(Duration::from_millis(20)).await;
         }
     }

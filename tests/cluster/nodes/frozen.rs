@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::bus::now;
+use crate::bus::{now, patience};
 use crate::nodes::scene::{INTERVAL_MS, Scene, Watched, assert_outages};
 use crate::nodes::{JOINED, TAKEN_OVER, endures, ms};
 
@@ -43,7 +43,7 @@ async fn assert_fenced(scene: &Scene, acknowledged: u64, last_moments: u64) {
             println!("nothing was written");
             return;
         }
-        assert!(begin.elapsed() < JOINED, "the node does not notice: it owns {owned}");
+        assert!(begin.elapsed() < patience(JOINED), "the node does not notice: it owns {owned}");
         sleep(Duration::from_millis(20)).await;
     }
 }

@@ -9,6 +9,7 @@ use watchkeeper::model::history::MeasuredStatus;
 
 use crate::bus::history::History;
 use crate::bus::node::Nodes;
+use crate::bus::patience;
 use crate::bus::rhythm::Rhythm;
 use crate::bus::site::Site;
 use crate::nodes::JOINED;
@@ -121,7 +122,7 @@ impl Scene {
                 return;
             }
             let waited = begin.elapsed();
-            assert!(waited < KNOWN, "not {status}, says node {node} after {waited:?}: {differs:?}");
+            assert!(waited < patience(KNOWN), "not {status}, says node {node} after {waited:?}: {differs:?}");
             sleep(Duration::from_millis(50)).await;
         }
     }
@@ -213,7 +214,7 @@ async fn until_these_are_stored(wanted: Vec<Wanted<'_>>, lost: usize, read: impl
         if differs.is_empty() {
             return history;
         }
-        assert!(waited < STORED, "after {waited:?}: {differs:#?}");
+        assert!(waited < patience(STORED), "after {waited:?}: {differs:#?}");
         sleep(Duration::from_millis(200)).await;
     }
 }

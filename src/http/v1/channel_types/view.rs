@@ -65,7 +65,7 @@ impl ChannelFieldView {
         let (r#type, max_length, max_items) = match field.shape {
             kinds::Shape::Url => ("url", Some(2_048), None),
             kinds::Shape::Text { max_length, .. } => ("string", Some(max_length), None),
-            kinds::Shape::Lines { max_length, .. } => ("text", Some(max_length), None),
+            kinds::Shape::Template { max_length, .. } => ("text", Some(max_length), None),
             kinds::Shape::List { max_items, max_length, .. } => ("list", Some(max_length), Some(max_items)),
             kinds::Shape::Headers { max_items } => ("headers", Some(kinds::HEADER_LENGTH), Some(max_items)),
             kinds::Shape::Number { .. } => ("integer", None, None),

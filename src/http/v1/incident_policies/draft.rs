@@ -13,9 +13,10 @@ use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::incident_policy::{
-    GROUP_WINDOW_SECONDS, GroupBy, IncidentPolicy, IncidentRules, NAME_LENGTH, PATIENCE_SECONDS,
-    POLICIES_MAX, PolicyTag,
+    GROUP_TAG_KEYS_MAX, GROUP_WINDOW_SECONDS, GroupBy, IncidentPolicy, IncidentRules, NAME_LENGTH,
+    PATIENCE_SECONDS, POLICIES_MAX, PolicyTag,
 };
+use crate::model::tag::{KEY_MAX_LENGTH, is_key};
 
 /// The context in which a policy is written.
 pub(super) struct Draft {
@@ -98,7 +99,10 @@ pub(in crate::http::v1) fn read_rules(fields: &Fields<'_>, rules: &IncidentRules
     };
     let resolve_after = fields.nullable("resolve_after_seconds");
     let resolve_after = resolve_after.read(|field| read_seconds(&field, &PATIENCE_SECONDS));
-    let group_by = fields.optional("group_by").and_then(|field| field.word(GroupBy::WORDS)?.parse().ok());
+    let group_by = fields.optional("group_by").and_then(|field| read_group_by(&field));
+    let tag_keys = fields.optional("group_by_tag_keys").and_then(|field| read_tag_keys(&field));
+    let adds_tags = !fields.has("group_by") && tag_keys.as_ref().is_some_and(|keys| !keys.is_empty());
+    let stored_group_by = if adds_tags { rules.group_by.with_tags() } else { rules.group_by };
     IncidentRules {
         open_after_seconds: seconds("open_after_seconds", PATIENCE_SECONDS, rules.open_after_seconds),
         resolve_after_seconds: resolve_after.or_stored(rules.resolve_after_seconds),
@@ -106,13 +110,39 @@ pub(in crate::http::v1) fn read_rules(fields: &Fields<'_>, rules: &IncidentRules
         degraded_severity: severity("degraded_severity", rules.degraded_severity),
         unstable_severity: severity("unstable_severity", rules.unstable_severity),
         publish: fields.optional("publish").and_then(|field| field.boolean()).unwrap_or(rules.publish),
-        group_by: group_by.unwrap_or(rules.group_by),
+        group_by: group_by.unwrap_or(stored_group_by),
+        group_by_tag_keys: tag_keys.unwrap_or_else(|| rules.group_by_tag_keys.clone()),
         group_window_seconds: seconds(
             "group_window_seconds",
             GROUP_WINDOW_SECONDS,
             rules.group_window_seconds,
         ),
     }
+}
+
+fn read_group_by(field: &Field<'_>) -> Option<GroupBy> {
+    let known = field.value().as_str().and_then(GroupBy::from_word);
+    known.or_else(|| field.word(GroupBy::WORDS)?.parse().ok())
+}
+
+/// Keys of tags in lower case, each once; `None` when one of them cannot be read.
+fn read_tag_keys(field: &Field<'_>) -> Option<Vec<String>> {
+    let entries = field.list(GROUP_TAG_KEYS_MAX)?;
+    // Every entry is read before the first failure counts, so that all problems are told.
+    let keys: Vec<Option<String>> = entries.iter().map(read_tag_key).collect();
+    let mut distinct: Vec<String> = Vec::new();
+    for key in keys {
+        let key = key?;
+        if !distinct.contains(&key) {
+            distinct.push(key);
+        }
+    }
+    Some(distinct)
+}
+
+fn read_tag_key(field: &Field<'_>) -> Option<String> {
+    let key = field.text(1..=KEY_MAX_LENGTH)?.to_ascii_lowercase();
+    if is_key(&key) { Some(key) } else { field.refuse(FieldRule::TagKey) }
 }
 
 fn read_seconds(field: &Field<'_>, bounds: &RangeInclusive<u32>) -> Option<u32> {

@@ -7,6 +7,7 @@ pub(in crate::http::v1) mod draft;
 pub(in crate::http) mod openapi;
 mod view;
 
+use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
 use crate::http::gate::write::{Committed, Write};
@@ -23,7 +24,8 @@ use crate::http::v1::incident_policies::draft::Draft;
 use crate::http::v1::incident_policies::view::IncidentPolicyView;
 use crate::http::v1::state::AppState;
 use crate::model::incident_policy::{IncidentPolicy, PolicyTag};
-use crate::store::{incident_policies, tags};
+use crate::store::changes::Scope;
+use crate::store::{incident_policies, outages, tags};
 
 pub(super) async fn list_incident_policies(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
@@ -54,6 +56,7 @@ pub(super) async fn create_incident_policy(call: Call<AppState>) -> Result<Commi
     let usage = async { Ok::<_, ApiError>(count) };
     take_slot(Quota::IncidentPolicies, caller.limits.incident_policies, usage).await?;
     let policy = incident_policies::insert(&*write, policy).await?;
+    decide_anew(&write, &caller, draft.now).await?;
     let location = format!("{}/v1/incident-policies/{}", state.base_url, policy.id);
     write.commit(Reply::created(to_json(&IncidentPolicyView::of(&policy)), &location)).await
 }
@@ -72,6 +75,7 @@ pub(super) async fn update_incident_policy(call: Call<AppState>) -> Result<Commi
     if changed != stored {
         let changed = IncidentPolicy { updated_at: draft.now, ..changed };
         incident_policies::update(&*write, &stored, &changed).await?;
+        decide_anew(&write, &caller, draft.now).await?;
         return write.commit(Reply::data(to_json(&IncidentPolicyView::of(&changed)))).await;
     }
     write.commit(Reply::data(to_json(&IncidentPolicyView::of(&stored)))).await
@@ -83,7 +87,14 @@ pub(super) async fn delete_incident_policy(call: Call<AppState>) -> Result<Commi
     let write = effect.begin_locked(&state.databases.main).await?;
     let policy = in_path::find_for_update(&write, &caller, id, incident_policies::find).await?;
     incident_policies::delete(&*write, &policy).await?;
+    decide_anew(&write, &caller, state.now()).await?;
     write.commit(Reply::deleted(id)).await
+}
+
+/// Lets everything be decided again that the policies decide: which outages are incidents, and when incidents are over.
+async fn decide_anew(write: &Write, caller: &Caller, now: Timestamp) -> Result<(), ApiError> {
+    write.concerns(Scope::Organisation(caller.organisation.key));
+    Ok(outages::look_at_organisation(&**write, caller.organisation.key, now).await?)
 }
 
 /// The tag that the body names, if there is such a tag.

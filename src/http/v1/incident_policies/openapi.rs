@@ -7,7 +7,8 @@ use crate::http::kit::page::DEFAULT_PER_PAGE;
 use crate::http::openapi::operation::{Chapter, Operation, example};
 use crate::http::openapi::shape::{Shape, boolean, object, view};
 use crate::http::v1::incident_policies::view::{
-    IncidentPolicyView, group_by, group_window, name, open_after, position, resolve_after, severity, tag_id,
+    IncidentPolicyView, group_by, group_by_tag_keys, group_window, name, open_after, position, resolve_after,
+    severity, tag_id,
 };
 
 const EXAMPLE: &str = include_str!("example.json");
@@ -76,5 +77,6 @@ pub(in crate::http::v1) fn write() -> Shape {
         .may_have("unstable_severity", severity())
         .may_have("publish", boolean())
         .may_have("group_by", group_by())
+        .may_have("group_by_tag_keys", group_by_tag_keys())
         .may_have("group_window_seconds", group_window())
 }

@@ -6,12 +6,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, integer, one_of, string_or_null, text_in, timestamp};
+use crate::http::openapi::shape::{Shape, id, integer, list_of, one_of, string_or_null, text_in, timestamp};
 use crate::id::Id;
 use crate::model::incident::Severity;
 use crate::model::incident_policy::{
-    GROUP_WINDOW_SECONDS, GroupBy, IncidentPolicy, NAME_LENGTH, PATIENCE_SECONDS,
+    GROUP_TAG_KEYS_MAX, GROUP_WINDOW_SECONDS, GroupBy, IncidentPolicy, NAME_LENGTH, PATIENCE_SECONDS,
 };
+use crate::model::tag::KEY_MAX_LENGTH;
 
 /// A rule by which outages become incidents.
 #[derive(Serialize, ToSchema)]
@@ -40,6 +41,8 @@ pub(super) struct IncidentPolicyView<'a> {
     publish: bool,
     #[schema(schema_with = group_by)]
     group_by: &'static str,
+    #[schema(schema_with = group_by_tag_keys)]
+    group_by_tag_keys: &'a [String],
     #[schema(schema_with = group_window)]
     group_window_seconds: u32,
     #[schema(schema_with = timestamp)]
@@ -65,6 +68,7 @@ impl<'a> IncidentPolicyView<'a> {
             unstable_severity: rules.unstable_severity.map(Severity::as_str),
             publish: rules.publish,
             group_by: rules.group_by.as_str(),
+            group_by_tag_keys: &rules.group_by_tag_keys,
             group_window_seconds: rules.group_window_seconds,
             created_at: policy.created_at,
             updated_at: policy.updated_at,
@@ -109,7 +113,15 @@ pub(super) fn severity() -> Shape {
 }
 
 pub(super) fn group_by() -> Shape {
-    one_of(GroupBy::WORDS).says("The failures that become one incident, if they come close together.")
+    let words = "The failures that become one incident, if they come close together. Bodies may also use the former words \
+        `tag` (`tags`) and `tag_or_parent` (`parent_or_tags`).";
+    one_of(GroupBy::WORDS).says(words)
+}
+
+pub(super) fn group_by_tag_keys() -> Shape {
+    let words = "Keys of the tags that group failures: services with the same value of one of them belong together; \
+        empty: any common tag.";
+    list_of(text_in(&(1..=KEY_MAX_LENGTH))).items(0, GROUP_TAG_KEYS_MAX).says(words)
 }
 
 pub(super) fn group_window() -> Shape {

@@ -203,7 +203,7 @@ impl Draft<'_> {
         let late = Errors::default();
         if fields.has("started_at") {
             let start = self.read_start(&Fields::new(body, "", &late));
-            changed.incident.started_at = start.unwrap_or(stored.incident.started_at);
+            changed.move_start(start.unwrap_or(stored.incident.started_at));
         }
         self.read_moved_end(&fields, &mut changed);
         if let Some(sent) = fields.optional("kind")

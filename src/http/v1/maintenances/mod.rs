@@ -138,7 +138,8 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
         return write.commit(reply).await;
     }
     if let Some(services) = revision.services {
-        lifecycle::maintenances::cover(&write, stored.key, &[services, hidden.services].concat()).await?;
+        lifecycle::maintenances::cover(&write, stored.key, &[services, hidden.services].concat(), now)
+            .await?;
     }
     if let Some(statuspages) = revision.statuspages {
         links::show_on(&*write, stored.key, &[statuspages, hidden.statuspages].concat()).await?;
@@ -155,7 +156,7 @@ pub(super) async fn update_maintenance(call: Call<AppState>) -> Result<Committed
 pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, maintenances::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = effect.begin(&state.databases.main).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
     Hidden::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     occurrences::skip(&*write, &stored).await?;

@@ -34,7 +34,7 @@ pub(in crate::http) async fn extend_maintenance(call: Call<AppState>) -> Result<
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let write = effect.begin(&state.databases.main).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
     Hidden::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     stored.allow(Operation::Extend)?;
@@ -52,7 +52,7 @@ async fn operate(
     let id = in_path::find(&call, maintenances::find).await?.id;
     let Call { state, caller, headers, effect, .. } = call;
     let languages = Languages::negotiate(&headers, &caller.organisation);
-    let write = effect.begin(&state.databases.main).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, maintenances::find_for_update).await?;
     Hidden::of(&*write, &caller, stored.key).await?.refuse_shared()?;
     let step = act(&stored, stamp(&caller, state.now()))?;

@@ -58,7 +58,7 @@ fn event() -> Shape {
 }
 
 fn about() -> Shape {
-    string().says("The id of a service or an SLA target, the id of an on-call schedule with the begin of the gap (`ID/2026-11-30T09:00:00.000Z`), the code of a location, or what this monitor cannot do.")
+    string().says("The id of a service or an SLA target, the id of an on-call schedule with the begin of the gap (`ID/2026-11-30T09:00:00.000Z`), the code of a location, the id of a channel whose template cannot be filled, or what this monitor cannot do.")
 }
 
 fn severity() -> Shape {

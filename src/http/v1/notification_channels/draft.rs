@@ -9,6 +9,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::rule::FieldRule;
 use crate::http::v1::notification_channels::settings::read_settings;
+use crate::http::v1::notification_channels::template_flaws::TemplateFlaws;
 use crate::http::v1::quiet_hours::read_quiet_hours;
 use crate::http::v1::routed_services::{APPLIES_TO, Named};
 use crate::http::v1::state::AppState;
@@ -28,6 +29,8 @@ pub(super) struct Draft<'a> {
     pub(super) caller: &'a Caller,
     /// The tags and services of the body that there are.
     pub(super) named: Named,
+    /// What is wrong with the templates of the body.
+    pub(super) template_flaws: TemplateFlaws,
     /// Now.
     pub(super) now: Timestamp,
 }
@@ -81,7 +84,8 @@ impl Draft<'_> {
         };
         let keep = &self.state.config.compat.secret_placeholder;
         let settings = settings.and_then(|field| {
-            read_settings(field, definition(channel.kind), &channel.settings, (vault, keep))
+            let definition = definition(channel.kind);
+            read_settings(field, definition, &channel.settings, &self.template_flaws, (vault, keep))
         });
         let is_enabled = fields.optional("is_enabled").and_then(|field| field.boolean());
         Channel {

@@ -1,10 +1,11 @@
 //! `/v1/notification-channels`: the ways by which people are told what happens.
 //!
-//! Reading a body is in `draft`, its `settings` in `settings`, the object that clients see in `view`, a test message in `test`.
+//! Reading a body is in `draft`, its `settings` in `settings`, its templates in `template_flaws`, the object that clients see in `view`, a test message in `test`.
 
 mod draft;
 pub(in crate::http) mod openapi;
 mod settings;
+mod template_flaws;
 mod test;
 pub(in crate::http::v1) mod view;
 
@@ -22,6 +23,7 @@ use crate::http::kit::slot::take_slot;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::notification_channels::draft::Draft;
+use crate::http::v1::notification_channels::template_flaws::TemplateFlaws;
 use crate::http::v1::notification_channels::view::NotificationChannelView;
 use crate::http::v1::routed_services::Named;
 use crate::http::v1::state::AppState;
@@ -48,9 +50,10 @@ pub(super) async fn show_notification_channel(call: Call<AppState>) -> Result<Re
 pub(super) async fn create_notification_channel(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
+    let template_flaws = TemplateFlaws::find_in_new(&body);
     let write = effect.begin_locked(&state.databases.main).await?;
     let named = Named::find(&body, &write, &caller).await?;
-    let draft = Draft { state: &state, caller: &caller, named, now: state.created_at() };
+    let draft = Draft { state: &state, caller: &caller, named, template_flaws, now: state.created_at() };
     let channel = draft.create(&body).map_err(ApiError::Fields)?;
     let usage = notification_channels::count(&*write, caller.organisation.key);
     take_slot(Quota::NotificationChannels, caller.limits.notification_channels, usage).await?;
@@ -60,13 +63,14 @@ pub(super) async fn create_notification_channel(call: Call<AppState>) -> Result<
 }
 
 pub(super) async fn update_notification_channel(call: Call<AppState>) -> Result<Committed, ApiError> {
-    let id = in_path::find(&call, notification_channels::find).await?.id;
+    let Channel { id, kind, .. } = in_path::find(&call, notification_channels::find).await?;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
+    let template_flaws = TemplateFlaws::find(&body, Some(kind));
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, notification_channels::find).await?;
     let named = Named::find(&body, &write, &caller).await?;
-    let draft = Draft { state: &state, caller: &caller, named, now: state.now() };
+    let draft = Draft { state: &state, caller: &caller, named, template_flaws, now: state.now() };
     let changed = draft.update(&body, &stored).map_err(ApiError::Fields)?;
     if changed == stored {
         return write.commit(Reply::data(shown(&state, &stored))).await;

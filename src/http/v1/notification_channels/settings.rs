@@ -7,16 +7,18 @@ use serde_json::{Map, Value};
 
 use crate::http::kit::field::Field;
 use crate::http::kit::rule::FieldRule;
+use crate::http::v1::notification_channels::template_flaws::TemplateFlaws;
 use crate::notify::kinds::{self, Definition, Shape};
 use crate::notify::sealed::ChannelVault;
 
 const URL_LENGTH: std::ops::RangeInclusive<usize> = 1..=2_048;
 
-/// The settings with what the client has sent. `vault` seals what is secret; its second part is the placeholder.
+/// The settings with what the client has sent. `flaws` are those of its templates. `vault` seals what is secret; its second part is the placeholder.
 pub(super) fn read_settings(
     field: &Field<'_>,
     definition: &'static Definition,
     stored: &Map<String, Value>,
+    flaws: &TemplateFlaws,
     (vault, keep): (ChannelVault<'_>, &str),
 ) -> Option<Map<String, Value>> {
     let members = field.object()?;
@@ -35,7 +37,7 @@ pub(super) fn read_settings(
             }
             continue;
         }
-        let Some(read) = read_setting(&value, about) else {
+        let Some(read) = read_setting(&value, about, flaws) else {
             // Noted; it counts as given.
             settings.insert(name.to_owned(), Value::Null);
             continue;
@@ -60,7 +62,7 @@ pub(super) fn read_settings(
     Some(settings)
 }
 
-fn read_setting(value: &Field<'_>, about: &kinds::Field) -> Option<Value> {
+fn read_setting(value: &Field<'_>, about: &kinds::Field, flaws: &TemplateFlaws) -> Option<Value> {
     Some(match about.shape {
         Shape::Url => {
             let text = value.text(URL_LENGTH)?;
@@ -69,8 +71,13 @@ fn read_setting(value: &Field<'_>, about: &kinds::Field) -> Option<Value> {
             }
             text.into()
         }
-        Shape::Text { max_length, passes, form } | Shape::Lines { max_length, passes, form } => {
-            read_text(value, max_length, passes, form)?.into()
+        Shape::Text { max_length, passes, form } => read_text(value, max_length, passes, form)?.into(),
+        Shape::Template { max_length, .. } => {
+            let text = value.text(1..=max_length)?;
+            if let Some(flaw) = flaws.of(about.name) {
+                return value.refuse(FieldRule::Template(flaw.to_string()));
+            }
+            text.into()
         }
         Shape::List { max_items, max_length, passes, form } => {
             let entries = value.list(max_items)?;

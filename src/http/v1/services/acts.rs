@@ -19,7 +19,7 @@ use crate::model::check::CheckType;
 use crate::model::service::{OverrideStatus, Pause, PauseReason, REASON_LENGTH, Service, StatusOverride};
 use crate::model::window::WindowKind;
 use crate::store::changes::Scope;
-use crate::store::{heartbeats, services, windows};
+use crate::store::{heartbeats, outages, services, windows};
 
 pub(in crate::http) async fn pause_service(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, services::find).await?.id;
@@ -63,7 +63,7 @@ pub(in crate::http) async fn set_status_override(call: Call<AppState>) -> Result
     let (Some(status), Some(reason)) = (status, reason) else {
         return Err(ApiError::Fields(errors.into_inner()));
     };
-    let write = effect.begin(&state.databases.main).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let at = state.now();
     windows::open(&*write, stored.key, WindowKind::Override(status), at).await?;
@@ -75,9 +75,12 @@ pub(in crate::http) async fn set_status_override(call: Call<AppState>) -> Result
 pub(in crate::http) async fn remove_status_override(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, services::find).await?.id;
     let Call { state, caller, effect, .. } = call;
-    let write = effect.begin(&state.databases.main).await?;
+    let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
-    windows::close_override(&*write, stored.key, state.now()).await?;
+    let now = state.now();
+    windows::close_override(&*write, stored.key, now).await?;
+    // What the override has held back is to be decided now.
+    outages::look_now(&*write, &[stored.key], now).await?;
     let changed = Service { status_override: None, ..stored.clone() };
     finish(Viewer { state: &state, caller: &caller }, write, &stored, changed).await
 }

@@ -39,7 +39,7 @@ const SETTINGS: [&str; 10] = [
     "flapping_minutes",
 ];
 /// The fields of an incident policy; the last three play no part here.
-const POLICY_FIELDS: [&str; 11] = [
+const POLICY_FIELDS: [&str; 12] = [
     "open_after_seconds",
     "resolve_after_seconds",
     "down_severity",
@@ -47,6 +47,7 @@ const POLICY_FIELDS: [&str; 11] = [
     "unstable_severity",
     "publish",
     "group_by",
+    "group_by_tag_keys",
     "group_window_seconds",
     "name",
     "position",

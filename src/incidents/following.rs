@@ -1,0 +1,28 @@
+//! The policy that an incident of the engine follows.
+//!
+//! An incident remembers the policy that opened it. Once that is deleted, the first one decides that matches one of its services
+//! at the moment, so that a policy which is replaced by another takes over what is open.
+
+use crate::incidents::desk::Desk;
+use crate::model::incident::WholeIncident;
+use crate::model::incident_policy::{IncidentPolicy, first_match_of_any};
+use crate::model::service::ServiceKey;
+use crate::store::{MainError, tags};
+
+/// The policy that this incident follows; `None` when a person has made it, or no policy matches any more.
+pub(super) async fn policy_of<'a>(
+    desk: &Desk<'a>,
+    incident: &WholeIncident,
+) -> Result<Option<&'a IncidentPolicy>, MainError> {
+    let Some(automation) = incident.automation else { return Ok(None) };
+    let own = desk.policies.iter().find(|policy| Some(policy.key) == automation.policy);
+    if own.is_some() {
+        return Ok(own);
+    }
+    let services: Vec<ServiceKey> = incident.services.iter().map(|affected| affected.service).collect();
+    let mut found = tags::of_services(desk.transaction, &services).await?;
+    let tags_of = |service| found.remove(&service).unwrap_or_default();
+    let tags: Vec<Vec<i64>> =
+        services.into_iter().map(tags_of).map(|tags| tags.iter().map(|tag| tag.row).collect()).collect();
+    Ok(first_match_of_any(desk.policies, &tags))
+}

@@ -1,0 +1,99 @@
+//! Outages that wait for people: held back by a maintenance or a stated status, or of a kind for which no policy wants an
+//! incident.
+//!
+//! Whoever ends that wakes them in the same transaction. This looks once a minute for what was missed, such as a service that
+//! has other tags and so another policy; it writes nothing as long as nothing has changed.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::incidents::Incidents;
+use crate::model::incident_policy::{IncidentPolicy, first_match};
+use crate::model::outage::Outage;
+use crate::model::outage::decision::{Circumstances, Decision};
+use crate::model::partition::Partitions;
+use crate::model::service::ServiceKey;
+use crate::store::changes::Scope;
+use crate::store::maintenances::effect::covered;
+use crate::store::{MainError, incident_policies, organisations, outages, services, tags};
+
+/// Outages read at a time.
+const AT_ONCE: u64 = 500;
+/// Time between two looks.
+const INTERVAL: Duration = Duration::from_secs(60);
+
+/// Wakes outages that wait for nothing any more.
+#[derive(Debug, Default)]
+pub(super) struct WakeUpCall {
+    last: Option<Instant>,
+}
+
+impl WakeUpCall {
+    /// Looks at all that wait in these partitions, if a minute has passed.
+    pub(super) async fn make_if_due(
+        &mut self,
+        incidents: &Incidents,
+        partitions: Partitions,
+    ) -> Result<(), MainError> {
+        if self.last.is_some_and(|last| last.elapsed() < INTERVAL) {
+            return Ok(());
+        }
+        let main = incidents.announcer.databases.main.reader();
+        let (mut after, mut policies) = (ServiceKey::MIN, HashMap::new());
+        loop {
+            let resting = outages::resting(main, partitions, after, AT_ONCE).await?;
+            let Some(last) = resting.last() else { break };
+            after = last.service;
+            for (organisation, woken) in awake(incidents, &resting, &mut policies).await? {
+                wake(incidents, organisation, &woken).await?;
+            }
+        }
+        self.last = Some(Instant::now());
+        Ok(())
+    }
+}
+
+/// Those of these outages about which something can be decided now, by organisation.
+async fn awake(
+    incidents: &Incidents,
+    resting: &[Outage],
+    policies: &mut HashMap<i64, Vec<IncidentPolicy>>,
+) -> Result<BTreeMap<i64, Vec<ServiceKey>>, MainError> {
+    let main = incidents.announcer.databases.main.reader();
+    let keys: Vec<ServiceKey> = resting.iter().map(|outage| outage.service).collect();
+    let mut held_back: HashSet<ServiceKey> = covered(main, &keys).await?;
+    let stated = services::by_keys(main, &keys).await?;
+    held_back.extend(stated.iter().filter(|one| one.status_override.is_some()).map(|one| one.key));
+    let free: Vec<&Outage> = resting.iter().filter(|outage| !held_back.contains(&outage.service)).collect();
+    let keys: Vec<ServiceKey> = free.iter().map(|outage| outage.service).collect();
+    let tags = tags::of_services(main, &keys).await?;
+    let now = incidents.clock.now();
+    let mut awake: BTreeMap<i64, Vec<ServiceKey>> = BTreeMap::new();
+    for outage in free {
+        let known = match policies.entry(outage.organisation) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                unknown.insert(incident_policies::list(main, outage.organisation).await?)
+            }
+        };
+        let tags: Vec<i64> = tags.get(&outage.service).into_iter().flatten().map(|tag| tag.row).collect();
+        let rules = first_match(known, &tags).map(|policy| &policy.rules);
+        let circumstances = Circumstances { rules, is_held_back: false, has_open_incident: true };
+        if outage.judged(rules, now).decide(circumstances, now) != Decision::Wait(None) {
+            awake.entry(outage.organisation).or_default().push(outage.service);
+        }
+    }
+    Ok(awake)
+}
+
+async fn wake(incidents: &Incidents, organisation: i64, woken: &[ServiceKey]) -> Result<(), MainError> {
+    let transaction = incidents.announcer.databases.main.begin().await?;
+    organisations::lock(&transaction, organisation).await?;
+    woken.iter().for_each(|service| transaction.concerns(Scope::Service(*service)));
+    outages::look_now(&transaction, woken, incidents.clock.now()).await?;
+    transaction.commit().await?;
+    Ok(())
+}

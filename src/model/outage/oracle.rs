@@ -1,0 +1,212 @@
+//! Outages against a model that knows nothing of rows and looks: every second it asks the whole history what is to be told.
+//!
+//! Only news count: an incident that is opened, and an impact that rises.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::history::MeasuredStatus::{Degraded, Down, NoData, Up};
+use crate::model::incident::{Impact, Severity};
+use crate::model::incident_policy::IncidentRules;
+use crate::model::outage::decision::{Circumstances, Decision};
+
+/// Seconds of a history.
+const LENGTH: i64 = 400;
+
+/// A change of the status, or the end of flapping, at a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Edge {
+    second: i64,
+    from: MeasuredStatus,
+    to: MeasuredStatus,
+    /// Flapping begins with it, or ends at this second.
+    flapping: Option<bool>,
+}
+
+/// What an incident was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Telling {
+    second: i64,
+    kind: OutageKind,
+    severity: Severity,
+    /// The start of an incident that is opened.
+    started_at: Option<i64>,
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_ms(second * 1_000)
+}
+
+/// Follows the edges as the engine's incidents do: an outage is looked at when it says so.
+fn real(edges: &[Edge], rules: &IncidentRules) -> Vec<Telling> {
+    let (mut outage, mut known, mut tellings) = (None, None, Vec::new());
+    for second in 0..LENGTH {
+        for edge in edges.iter().filter(|edge| edge.second == second) {
+            for cause in causes(edge) {
+                let change = StatusChange { service: 5, at: at(second), from: edge.from, to: edge.to, cause };
+                outage = Outage::follow(outage, 1, &change).outage;
+            }
+        }
+        if outage.is_none_or(|outage: Outage| outage.recovered_at.is_some()) {
+            (outage, known) = (None, None);
+        }
+        for _ in 0..5 {
+            let Some(due) = outage.filter(|outage| outage.look_at.is_some_and(|look| look <= at(second)))
+            else {
+                break;
+            };
+            let circumstances =
+                Circumstances { rules: Some(rules), is_held_back: false, has_open_incident: known.is_some() };
+            let judged = due.judged(Some(rules), at(second));
+            outage = Some(match judged.decide(circumstances, at(second)) {
+                Decision::Wait(look_at) => Outage { look_at, ..due },
+                Decision::Tell(severity) => {
+                    let started_at = judged.started_at(rules).ms() / 1_000;
+                    let telling =
+                        Telling { second, kind: judged.kind, severity, started_at: Some(started_at) };
+                    note(&mut tellings, &mut known, telling);
+                    judged.told(Some(1), at(second))
+                }
+            });
+        }
+        let is_due = outage.is_some_and(|outage| outage.look_at.is_some_and(|look| look <= at(second)));
+        assert!(!is_due, "it is looked at again and again: {outage:?}");
+    }
+    tellings
+}
+
+fn causes(edge: &Edge) -> Vec<ChangeCause> {
+    let change = match edge.to {
+        NoData => ChangeCause::Gap,
+        _ => ChangeCause::Votes,
+    };
+    match edge.flapping {
+        Some(true) => vec![change, ChangeCause::Flapping],
+        Some(false) => vec![ChangeCause::Settled],
+        None => vec![change],
+    }
+}
+
+/// Notes what is news for the incident, of which this impact is known.
+fn note(tellings: &mut Vec<Telling>, known: &mut Option<Impact>, telling: Telling) {
+    let impact = telling.kind.impact();
+    match *known {
+        None => tellings.push(telling),
+        Some(before) if before < impact => tellings.push(Telling { started_at: None, ..telling }),
+        Some(_) => return,
+    }
+    *known = Some(impact);
+}
+
+/// The same, asked every second.
+fn naive(edges: &[Edge], rules: &IncidentRules) -> Vec<Telling> {
+    let (mut tellings, mut known) = (Vec::new(), None);
+    for second in 0..LENGTH {
+        let past: Vec<Edge> = edges.iter().filter(|edge| edge.second <= second).copied().collect();
+        let Some(last) = past.last() else { continue };
+        if last.to == Up && !flaps(&past) {
+            known = None;
+            continue;
+        }
+        let steady_ms = rules.open_after_seconds.max(30).into();
+        let changed = past.iter().rfind(|edge| edge.flapping != Some(false)).map_or(0, |edge| edge.second);
+        let kind = match last.to {
+            NoData => continue,
+            Down if flaps(&past) && second - changed >= steady_ms && rules.down_severity.is_some() => {
+                OutageKind::Down
+            }
+            _ if flaps(&past) => OutageKind::Unstable,
+            Down => OutageKind::Down,
+            _ => OutageKind::Degraded,
+        };
+        let Some(severity) = rules.severity(kind) else { continue };
+        let is_wanted = |(kind, _): &(OutageKind, i64)| rules.severity(*kind).is_some();
+        let started_at = firsts(&past, known.is_some()).into_iter().filter(is_wanted).map(|(_, at)| at).min();
+        let started_at = started_at.expect("trouble has begun");
+        if known.is_some() || second - started_at >= i64::from(rules.open_after_seconds) {
+            let telling = Telling { second, kind, severity, started_at: Some(started_at) };
+            note(&mut tellings, &mut known, telling);
+        }
+    }
+    tellings
+}
+
+fn flaps(past: &[Edge]) -> bool {
+    past.iter().rev().find_map(|edge| edge.flapping).unwrap_or_default()
+}
+
+/// The edges into trouble that count: since it was up without flapping; of what is untold since a gap, of which only flapping is
+/// left; beside flapping since it was up.
+fn firsts(past: &[Edge], is_told: bool) -> Vec<(OutageKind, i64)> {
+    let mut counting = Vec::new();
+    for number in 0..past.len() {
+        let (edge, flaps) = (past[number], flaps(&past[..=number]));
+        let was_blind = edge.from == NoData && edge.to != NoData && !is_told;
+        match (edge.to, flaps) {
+            (Up, false) => counting.clear(),
+            // It was up, and flaps from then on.
+            (Up, true) if edge.flapping == Some(true) => counting.clear(),
+            (Up, true) => counting.retain(|(kind, _)| *kind == OutageKind::Unstable),
+            (Down | Degraded, true) if was_blind => {
+                counting.retain(|(kind, _)| *kind == OutageKind::Unstable);
+            }
+            (Down | Degraded, false) if was_blind => counting.clear(),
+            _ => {}
+        }
+        match edge.to {
+            Down => counting.push((OutageKind::Down, edge.second)),
+            Degraded => counting.push((OutageKind::Degraded, edge.second)),
+            _ => {}
+        }
+        if edge.flapping == Some(true) {
+            counting.push((OutageKind::Unstable, edge.second));
+        }
+    }
+    counting
+}
+
+/// Histories: a status, how long it lasts, and whether flapping begins or ends, where it can.
+fn histories() -> impl Strategy<Value = Vec<Edge>> {
+    let status = prop::sample::select(vec![Up, Up, Down, Down, Down, Degraded, Degraded, NoData]);
+    let step = (status, 1_i64..60, prop::bool::weighted(0.3));
+    prop::collection::vec(step, 1..24).prop_map(|steps| {
+        let (mut second, mut from, mut is_flapping, mut edges) = (0, Up, false, Vec::new());
+        for (to, lasts, toggles) in steps {
+            second += lasts;
+            if to == from {
+                if toggles && is_flapping {
+                    is_flapping = false;
+                    edges.push(Edge { second, from, to, flapping: Some(false) });
+                }
+                continue;
+            }
+            let begins = toggles && !is_flapping && crate::model::flapping::is_turn(from, to);
+            is_flapping |= begins;
+            edges.push(Edge { second, from, to, flapping: begins.then_some(true) });
+            from = to;
+        }
+        edges
+    })
+}
+
+fn policies() -> impl Strategy<Value = IncidentRules> {
+    let severity = || prop::option::weighted(0.7, prop::sample::select(Severity::ALL.to_vec()));
+    (0_u32..90, severity(), severity(), severity()).prop_map(
+        |(open_after_seconds, down, degraded, unstable)| IncidentRules {
+            open_after_seconds,
+            down_severity: down,
+            degraded_severity: degraded,
+            unstable_severity: unstable,
+            ..IncidentRules::default()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    /// Whatever the status does: what is told, when, and since when, is what the whole history says each second.
+    #[test]
+    fn outages_tell_what_the_whole_history_says(edges in histories(), rules in policies()) {
+        prop_assert_eq!(real(&edges, &rules), naive(&edges, &rules));
+    }
+}

@@ -1,0 +1,94 @@
+//! Templates of channels that cannot be filled: they send the facts as JSON until somebody changes them.
+//!
+//! The API stores no template that fails with the samples, so each process that leads checks the stored ones once: an
+//! earlier program may have known another language. A message that fails by itself is reported by the courier. Both end
+//! when the channel has been changed since and its template can be filled, or is gone or switched off.
+
+use crate::model::access::Organisation;
+use crate::model::notice::{Notice, Trouble, Words};
+use crate::model::notification::{Channel, ChannelKind};
+use crate::model::sight::Sight;
+use crate::notices::Notices;
+use crate::notices::phrase::Phrase;
+use crate::notify::kinds::template_flaw;
+use crate::notify::template_notice::{TEMPLATE_EVENT, channel_of_source, template_trouble};
+use crate::store::{MainError, notices, notification_channels, organisations};
+use crate::texts::Text;
+
+/// Channels that are read at once.
+const CHANNELS_AT_ONCE: u64 = 100;
+
+/// What is remembered of stored templates.
+#[derive(Debug, Default)]
+pub(super) struct StoredTemplates {
+    /// True once all of them have been looked at.
+    are_known: bool,
+}
+
+impl StoredTemplates {
+    /// Compares the templates with the notices that last.
+    pub(super) async fn compare(&mut self, parts: &Notices) -> Result<(), MainError> {
+        let main = parts.announcer.databases.main.reader();
+        let mut lasting = notices::lasting_of(main, TEMPLATE_EVENT).await?;
+        lasting.retain(|notice| channel_of_source(&notice.trouble.source).is_some());
+        let mut broken = if self.are_known { Vec::new() } else { find_broken(parts).await? };
+        for notice in &lasting {
+            if is_broken_still(parts, notice).await? {
+                broken.push(notice.trouble.clone());
+            }
+        }
+        parts.reconcile(&broken, &lasting, over).await;
+        self.are_known = true;
+        Ok(())
+    }
+}
+
+/// What is wrong with the stored templates of channels that are switched on.
+async fn find_broken(parts: &Notices) -> Result<Vec<Trouble>, MainError> {
+    let main = parts.announcer.databases.main.reader();
+    let (mut broken, mut after) = (Vec::new(), 0);
+    loop {
+        let kind = ChannelKind::Template;
+        let channels = notification_channels::enabled_of_kind(main, kind, after, CHANNELS_AT_ONCE).await?;
+        let Some(last) = channels.last() else { return Ok(broken) };
+        after = last.key;
+        for (channel, flaw) in flaws_of(channels).await {
+            if let Some(owner) = organisations::get(main, channel.organisation).await? {
+                broken.push(template_trouble(&channel, &owner, &flaw));
+            }
+        }
+    }
+}
+
+/// The channels whose templates cannot be filled, and why; found away from the thread of the engine.
+async fn flaws_of(channels: Vec<Channel>) -> Vec<(Channel, String)> {
+    let flawed = |channel: Channel| {
+        let flaw = template_flaw(&channel.settings)?.to_string();
+        Some((channel, flaw))
+    };
+    let work = tokio::task::spawn_blocking(move || channels.into_iter().filter_map(flawed).collect());
+    work.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "stored templates could not be looked at");
+        Vec::new()
+    })
+}
+
+/// Returns true unless the channel is gone or switched off, or has been changed since and its template can be filled.
+async fn is_broken_still(parts: &Notices, notice: &Notice) -> Result<bool, MainError> {
+    let Some(id) = channel_of_source(&notice.trouble.source) else { return Ok(false) };
+    let sight = Sight::whole(notice.trouble.source.organisation);
+    let main = parts.announcer.databases.main.reader();
+    let Some(channel) = notification_channels::find(main, sight, id).await? else { return Ok(false) };
+    if !channel.is_enabled {
+        return Ok(false);
+    }
+    if channel.updated_at <= notice.began_at {
+        return Ok(true);
+    }
+    Ok(!flaws_of(vec![channel]).await.is_empty())
+}
+
+fn over(notice: &Notice, organisation: &Organisation) -> Words {
+    let title = Text::about("monitor-well", &notice.trouble.words.title);
+    Phrase { title, text: Text::new("monitor-well-text") }.words(organisation)
+}

@@ -1,0 +1,99 @@
+//! Makes the request of a message: at once for most kinds, on a thread of its own for templates that people write.
+//!
+//! What a template costs is bounded; few are filled at a time, so that those of one organisation leave the processor and the memory to
+//! the engine. Should filling panic, this one try has failed and nothing else.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use crate::id::Id;
+use crate::model::notification::ChannelKind;
+use crate::model::notification::message::Message;
+use crate::notify::kinds::{Definition, Envelope, OpenSettings, Outgoing, Unsendable};
+
+/// Most templates that are filled at once.
+const AT_ONCE: usize = 2;
+
+/// Makes requests of messages.
+#[derive(Clone, Debug)]
+pub struct MessageComposer {
+    places: Arc<Semaphore>,
+}
+
+impl Default for MessageComposer {
+    fn default() -> Self {
+        Self { places: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+}
+
+/// Why a message has no request.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ComposeFailure {
+    /// The settings make none.
+    #[error(transparent)]
+    Settings(#[from] Unsendable),
+    /// A fault of this program.
+    #[error("The message could not be composed")]
+    Broken,
+}
+
+impl MessageComposer {
+    /// Makes the request of a message.
+    pub(super) async fn compose(
+        &self,
+        definition: &'static Definition,
+        envelope: &Envelope<'_>,
+    ) -> Result<Outgoing, ComposeFailure> {
+        if definition.kind != ChannelKind::Template {
+            return Ok((definition.compose)(envelope)?);
+        }
+        let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| ComposeFailure::Broken)?;
+        let owned = OwnedEnvelope::copy(envelope);
+        let work = tokio::task::spawn_blocking(move || {
+            let composed = (definition.compose)(&owned.as_envelope());
+            // Held until it is done, even if nobody waits for it any more.
+            drop(place);
+            composed
+        });
+        match work.await {
+            Ok(composed) => Ok(composed?),
+            Err(error) => {
+                tracing::error!(kind = %definition.kind, %error, "a message could not be composed");
+                Err(ComposeFailure::Broken)
+            }
+        }
+    }
+}
+
+/// An envelope that another thread can take.
+struct OwnedEnvelope {
+    id: Id,
+    at_seconds: i64,
+    message: Message,
+    settings: OpenSettings,
+    recipient: Option<String>,
+}
+
+impl OwnedEnvelope {
+    fn copy(envelope: &Envelope<'_>) -> Self {
+        let Envelope { id, at_seconds, message, settings, recipient } = *envelope;
+        Self {
+            id: *id,
+            at_seconds,
+            message: message.clone(),
+            settings: settings.clone(),
+            recipient: recipient.map(str::to_owned),
+        }
+    }
+
+    fn as_envelope(&self) -> Envelope<'_> {
+        Envelope {
+            id: &self.id,
+            at_seconds: self.at_seconds,
+            message: &self.message,
+            settings: &self.settings,
+            recipient: self.recipient.as_deref(),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Says once that the template of a channel cannot be filled, with the first message that goes out as facts.
+
+use crate::lifecycle;
+use crate::model::notification::Channel;
+use crate::notify::courier::parts::Courier;
+use crate::notify::template_notice::{template_source, template_trouble};
+use crate::store::{MainError, notices, organisations};
+
+impl Courier {
+    /// Begins the notice, unless it lasts. What cannot be written is tried again with the next message.
+    pub(super) async fn report_template(&self, channel: &Channel, flaw: &str) {
+        if let Err(error) = self.begin_template_notice(channel, flaw).await {
+            tracing::warn!(%error, channel = %channel.id, "a notice cannot be written at the moment");
+        }
+    }
+
+    async fn begin_template_notice(&self, channel: &Channel, flaw: &str) -> Result<(), MainError> {
+        let main = &self.databases.main;
+        if notices::lasts(main.reader(), &template_source(channel)).await? {
+            return Ok(());
+        }
+        let Some(organisation) = organisations::get(main.reader(), channel.organisation).await? else {
+            return Ok(());
+        };
+        let trouble = template_trouble(channel, &organisation, flaw);
+        let transaction = main.begin().await?;
+        if lifecycle::notices::raise(&transaction, &trouble, self.guard.now()).await? {
+            tracing::info!(event = %trouble.source.event, about = trouble.source.name, "a notice begins");
+        }
+        transaction.commit().await
+    }
+}

@@ -1,0 +1,151 @@
+//! The filters: from a text or value to a text, each in time and space that grow with what it reads and writes.
+
+use std::borrow::Cow;
+use std::io;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
+
+use super::error::TemplateProblem;
+use super::meter::WorkMeter;
+
+/// What `urlencode` leaves as it is beside letters and digits.
+const NOT_ENCODED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+/// What `truncate` puts in the place of what it has cut.
+const ELLIPSIS: char = '…';
+
+/// A filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TemplateFilter {
+    /// The value as JSON.
+    ToJson,
+    /// The text as a part of an address.
+    UrlEncode,
+    /// The text in upper case.
+    Upper,
+    /// The text in lower case.
+    Lower,
+    /// The text without white space around it.
+    Trim,
+    /// Another value if this one is missing or none; with `true` also if it is false, zero or empty.
+    Default,
+    /// The first characters of the text.
+    Truncate,
+}
+
+impl TemplateFilter {
+    /// The names of all, for errors.
+    pub(super) const NAMES: &str =
+        "one of the filters tojson, urlencode, upper, lower, trim, default, truncate";
+
+    /// The filter with this name.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "tojson" => Self::ToJson,
+            "urlencode" => Self::UrlEncode,
+            "upper" => Self::Upper,
+            "lower" => Self::Lower,
+            "trim" => Self::Trim,
+            "default" => Self::Default,
+            "truncate" => Self::Truncate,
+            _ => return None,
+        })
+    }
+
+    /// The fewest and the most arguments, and the same in words.
+    pub(super) const fn arguments(self) -> (usize, usize, &'static str) {
+        match self {
+            Self::ToJson | Self::UrlEncode | Self::Upper | Self::Lower | Self::Trim => {
+                (0, 0, "no arguments for this filter")
+            }
+            Self::Default => (1, 2, "one or two arguments for default"),
+            Self::Truncate => (1, 1, "one argument for truncate: a number of characters"),
+        }
+    }
+}
+
+/// A text that is written while its bytes are counted.
+struct MeteredText<'m> {
+    bytes: Vec<u8>,
+    meter: &'m mut WorkMeter,
+}
+
+impl io::Write for MeteredText<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.meter.spend_bytes(bytes.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The value as JSON.
+pub(super) fn to_json(value: &impl Serialize, meter: &mut WorkMeter) -> Result<String, TemplateProblem> {
+    let mut written = MeteredText { bytes: Vec::new(), meter };
+    serde_json::to_writer(&mut written, value).map_err(|_| TemplateProblem::TooMuchWork)?;
+    let text = String::from_utf8(written.bytes);
+    Ok(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// The text with everything percent-encoded but letters, digits and `-._~/`.
+pub(super) fn encode_url(text: &str, meter: &mut WorkMeter) -> Result<String, TemplateProblem> {
+    meter.spend_bytes(text.len())?;
+    let mut encoded = String::new();
+    for part in utf8_percent_encode(text, NOT_ENCODED) {
+        meter.spend_bytes(part.len())?;
+        encoded.push_str(part);
+    }
+    Ok(encoded)
+}
+
+/// The text in upper case.
+pub(super) fn to_upper(text: &str, meter: &mut WorkMeter) -> Result<String, TemplateProblem> {
+    collect(text, text.chars().flat_map(char::to_uppercase), meter)
+}
+
+/// The text in lower case.
+pub(super) fn to_lower(text: &str, meter: &mut WorkMeter) -> Result<String, TemplateProblem> {
+    collect(text, text.chars().flat_map(char::to_lowercase), meter)
+}
+
+fn collect(
+    text: &str,
+    characters: impl Iterator<Item = char>,
+    meter: &mut WorkMeter,
+) -> Result<String, TemplateProblem> {
+    meter.spend_bytes(text.len())?;
+    let mut collected = String::new();
+    for character in characters {
+        meter.spend_bytes(character.len_utf8())?;
+        collected.push(character);
+    }
+    Ok(collected)
+}
+
+/// The text without white space around it.
+pub(super) fn trim<'v>(text: Cow<'v, str>, meter: &mut WorkMeter) -> Result<Cow<'v, str>, TemplateProblem> {
+    meter.spend_bytes(text.len())?;
+    Ok(match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+    })
+}
+
+/// The text, or, if it has more than this many characters, one fewer of them and an ellipsis.
+pub(super) fn truncate<'v>(
+    text: Cow<'v, str>,
+    most: usize,
+    meter: &mut WorkMeter,
+) -> Result<Cow<'v, str>, TemplateProblem> {
+    meter.spend_bytes(text.len())?;
+    if text.chars().nth(most).is_none() {
+        return Ok(text);
+    }
+    let kept = text.chars().take(most.saturating_sub(1));
+    let ellipsis = (most > 0).then_some(ELLIPSIS);
+    Ok(Cow::Owned(kept.chain(ellipsis).collect()))
+}
