@@ -4,6 +4,7 @@
 //! - `tell`: an outage becomes an incident, or news for one
 //! - `parents`: services that others depend on
 //! - `looks`: what has become of looks that somebody was asked for
+//! - `evidence`: why services are in trouble
 //! - `settle`: an incident of which everything works again
 //! - `recovery`: what happened before anybody followed
 //!
@@ -12,6 +13,7 @@
 //! incidents of an organisation holds its lock.
 
 mod desk;
+mod evidence;
 pub mod follow;
 mod looks;
 mod parents;
@@ -119,6 +121,7 @@ impl Incidents {
     async fn look_at(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
         let Looks { cleared, missed, to_ask } =
             looks::of(&self.announcer, services, self.clock.now()).await?;
+        let evidence = evidence::collect(&self.announcer, services).await?;
         let transaction = self.announcer.databases.main.begin().await?;
         organisations::lock(&transaction, organisation).await?;
         let Some(organisation) = organisations::get(&transaction, organisation).await? else { return Ok(()) };
@@ -134,6 +137,7 @@ impl Incidents {
             policies: &policies,
             cleared: &cleared,
             missed: &missed,
+            evidence: &evidence,
             now,
         };
         let Told { mut written, asked, reachable, unreachable } = tell::all(&desk, untold).await?;

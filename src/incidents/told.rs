@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::incidents::desk::Desk;
+use crate::incidents::evidence;
 use crate::incidents::prose::{self, Heard};
 use crate::model::automation::{Automation, Edited};
-use crate::model::incident::{Incident, IncidentKind, IncidentStatus, WholeIncident};
+use crate::model::incident::{Incident, IncidentKind, IncidentStatus, TimelineEntry, WholeIncident};
 use crate::model::incident_news::{News, Told};
 use crate::model::incident_policy::IncidentPolicy;
 use crate::model::outage::Outage;
@@ -22,6 +23,8 @@ pub(super) struct Draft {
     heard: Vec<Heard>,
     /// The outages that it is told of.
     outages: Vec<Outage>,
+    /// The entry that tells members why.
+    reasons: Option<TimelineEntry>,
 }
 
 impl Draft {
@@ -54,12 +57,18 @@ impl Draft {
             internal_updates: Vec::new(),
             automation,
         };
-        Self { before: None, after, heard: Vec::new(), outages: Vec::new() }
+        Self { before: None, after, heard: Vec::new(), outages: Vec::new(), reasons: None }
     }
 
     /// An incident that is stored.
     pub(super) fn known(stored: WholeIncident) -> Self {
-        Self { before: Some(stored.clone()), after: stored, heard: Vec::new(), outages: Vec::new() }
+        Self {
+            before: Some(stored.clone()),
+            after: stored,
+            heard: Vec::new(),
+            outages: Vec::new(),
+            reasons: None,
+        }
     }
 
     /// Tells it of an outage.
@@ -86,6 +95,9 @@ impl Draft {
             Some(before) => incidents::save(desk.transaction, before, &self.after, desk.now).await?,
             None => incidents::insert(desk.transaction, &mut self.after).await?,
         }
+        if let Some(reasons) = &self.reasons {
+            incidents::add_reasons(desk.transaction, self.after.incident.key, reasons).await?;
+        }
         let incident = Some(self.after.incident.key);
         Ok(self.outages.into_iter().map(|outage| outage.told(incident, desk.now)).collect())
     }
@@ -110,6 +122,9 @@ impl Draft {
         for message in messages {
             self.after.post(prose::entry(status, message, desk.now));
         }
+        let given = desk.evidence.give_to(&mut self.after.services, &self.outages);
+        let news = self.heard.iter().filter(|heard| heard.news != News::Nothing).count();
+        self.reasons = evidence::internal_entry(&self.after, (&given, news), desk);
     }
 }
 

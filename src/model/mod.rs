@@ -37,6 +37,7 @@ pub mod notice;
 pub mod notification;
 pub mod oncall;
 pub mod outage;
+pub mod outage_evidence;
 pub mod partition;
 pub mod password;
 pub mod period;

@@ -7,6 +7,7 @@
 pub mod automation;
 pub mod departure;
 pub mod downtime;
+mod evidence;
 mod links;
 pub mod list;
 pub mod recovery;
@@ -23,7 +24,7 @@ use watchkeeper_entities::incident::{Column, Entity};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::event::Act;
-use crate::model::incident::{Incident, WholeIncident};
+use crate::model::incident::{Incident, TimelineEntry, WholeIncident};
 use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
 use crate::store::incidents::links::Audience;
@@ -98,7 +99,7 @@ pub async fn whole(
     incident: Incident,
 ) -> Result<WholeIncident, MainError> {
     let mut affected = links::affected(connection, sight, &[incident.key]).await?;
-    let links::Timeline { public, internal } = links::timeline(connection, incident.key).await?;
+    let links::Timeline { public, internal } = links::timeline(connection, sight, incident.key).await?;
     Ok(WholeIncident {
         services: affected.remove(&incident.key).unwrap_or_default(),
         statuspages: links::pages(connection, sight, incident.key).await?,
@@ -127,6 +128,18 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     subscriber_facts::of_incident(connection, None, whole).await?;
     escalations::follow(connection, None, whole, whole.incident.updated_at).await?;
     events::of_incidents(connection, Act::Created, Condition::all().add(Column::Id.eq(key)), &[]).await
+}
+
+/// Adds an entry to the timeline of an incident in which the engine names services: members see it who see every service.
+///
+/// # Errors
+/// When the database fails.
+pub async fn add_reasons(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    entry: &TimelineEntry,
+) -> Result<(), MainError> {
+    links::add_updates(connection, incident, std::slice::from_ref(entry), Audience::MembersWhoSeeAll).await
 }
 
 /// Stores what has changed at `at` from `before` to `after`.

@@ -35,6 +35,7 @@ mod m0032_subscriber_facts;
 mod m0033_waiting_messages;
 mod m0034_duty_indexes;
 mod m0055_events_of_channels;
+mod m0056_outage_evidence;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -78,6 +79,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0033_waiting_messages::Step),
         Box::new(m0034_duty_indexes::Step),
         Box::new(m0055_events_of_channels::Step),
+        Box::new(m0056_outage_evidence::Step),
     ]
 }
 
