@@ -6,6 +6,7 @@
 //! - `looks`: what has become of looks that somebody was asked for
 //! - `resting`: outages that wait for people
 //! - `following`: the policy that an incident follows
+//! - `evidence`: why services are in trouble
 //! - `settle`: an incident of which everything works again
 //! - `recovery`: what happened before anybody followed
 //!
@@ -14,6 +15,7 @@
 //! incidents of an organisation holds its lock.
 
 mod desk;
+mod evidence;
 pub mod follow;
 mod following;
 mod looks;
@@ -125,6 +127,7 @@ impl Incidents {
     async fn look_at(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
         let Looks { cleared, missed, to_ask } =
             looks::of(&self.announcer, services, self.clock.now()).await?;
+        let evidence = evidence::collect(&self.announcer, services).await?;
         let transaction = self.announcer.databases.main.begin().await?;
         organisations::lock(&transaction, organisation).await?;
         let Some(organisation) = organisations::get(&transaction, organisation).await? else { return Ok(()) };
@@ -140,6 +143,7 @@ impl Incidents {
             policies: &policies,
             cleared: &cleared,
             missed: &missed,
+            evidence: &evidence,
             now,
         };
         let Told { mut written, asked, reachable, unreachable } = tell::all(&desk, undecided).await?;

@@ -3,6 +3,8 @@
 //! Each language is one Fluent file in `texts/languages/`, found when the program is built: one more language is one more file. A
 //! language without a file, or without one of the texts, has it in English.
 
+pub mod reason;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -114,6 +116,17 @@ impl<'a> Text<'a> {
         Translated::new(texts).unwrap_or_else(|| Translated::single(default_locale, english()))
     }
 
+    /// Returns a text that is put together of several, in the languages of the organisation: always in its default language, in the
+    /// others where there is a file for them. `compose` writes it in a language.
+    #[must_use]
+    pub fn composed(organisation: &Organisation, compose: impl Fn(&str) -> String) -> Translated {
+        let Organisation { locales, default_locale, .. } = organisation;
+        let translated = locales.iter().filter(|locale| language_of(locale).is_some());
+        let texts = translated.chain([default_locale]).map(|locale| (locale.clone(), compose(locale)));
+        let texts: BTreeMap<String, String> = texts.collect();
+        Translated::new(texts).unwrap_or_else(|| Translated::single(default_locale, compose(default_locale)))
+    }
+
     /// Returns the text in the default language of the organisation.
     #[must_use]
     pub fn in_default(&self, organisation: &Organisation) -> String {
@@ -122,11 +135,7 @@ impl<'a> Text<'a> {
 
     /// The text in this language or a more general form of it; `None` when there is no such file.
     fn in_language(&self, locale: &str) -> Option<String> {
-        let locale = locale.to_ascii_lowercase();
-        let cuts = locale.match_indices('-').map(|(at, _)| at).collect::<Vec<_>>().into_iter().rev();
-        let mut forms = std::iter::once(locale.as_str()).chain(cuts.map(|at| &locale[..at]));
-        let language = forms.find_map(|form| LANGUAGES.get(form))?;
-        self.write(language).or_else(|| self.write(LANGUAGES.get(COMPLETE)?))
+        self.write(language_of(locale)?).or_else(|| self.write(LANGUAGES.get(COMPLETE)?))
     }
 
     fn write(&self, language: &Language) -> Option<String> {
@@ -149,6 +158,14 @@ impl<'a> Text<'a> {
         }
         arguments
     }
+}
+
+/// The texts in this language or a more general form of it; `None` when there is no such file.
+fn language_of(locale: &str) -> Option<&'static Language> {
+    let locale = locale.to_ascii_lowercase();
+    let cuts = locale.match_indices('-').map(|(at, _)| at).collect::<Vec<_>>().into_iter().rev();
+    let mut forms = std::iter::once(locale.as_str()).chain(cuts.map(|at| &locale[..at]));
+    forms.find_map(|form| LANGUAGES.get(form))
 }
 
 /// A name that leaves room for the rest of a title.

@@ -23,6 +23,8 @@ pub struct Model {
     pub added_at: i64,
     /// The time of its recovery.
     pub recovered_at: Option<i64>,
+    /// Why it is believed to be in trouble, as JSON; null where the engine has not found it so.
+    pub evidence: Option<String>,
 }
 
 /// No relation is followed by the entities; `store` says what it joins.

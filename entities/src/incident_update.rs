@@ -24,6 +24,8 @@ pub struct Model {
     pub notify_subscribers: bool,
     /// True if only members of the organisation see it.
     pub is_internal: bool,
+    /// True if the engine names services in it: only members who see the whole organisation see it.
+    pub names_services: bool,
     /// Time of creation.
     pub created_at: i64,
 }

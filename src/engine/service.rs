@@ -6,6 +6,7 @@
 
 mod looking;
 mod pings;
+mod reason;
 mod silence;
 mod succession;
 mod timer;
@@ -21,6 +22,7 @@ use crate::engine::counters::Ticket;
 use crate::engine::definition::{Definition, Task};
 use crate::engine::location::{Reply, RunCheck};
 pub use crate::engine::service::pings::Pinged;
+use crate::engine::service::reason::ChangeReason;
 use crate::engine::service::succession::{carried_over, is_same_watch};
 use crate::engine::service::watching::Watching;
 use crate::engine::shard::Shard;
@@ -123,7 +125,7 @@ impl ServiceActor {
         self.anchor = (wall, instant);
         if jump_ms.abs() > STEP_MS {
             for change in self.watching.shift(jump_ms, wall) {
-                self.report(change);
+                self.report(change, None);
             }
         }
         wall
@@ -172,11 +174,12 @@ impl ServiceActor {
 
     /// [`Self::set_timer`] follows.
     pub(super) fn carry_out(&mut self, effects: Vec<Effect>) {
+        let reason = ChangeReason::from_effects(&effects);
         for effect in effects {
             match effect {
                 Effect::Run(attempt) => self.run(attempt),
                 Effect::Record(finished) => self.record(finished),
-                Effect::Change(change) => self.report(change),
+                Effect::Change(change) => self.report(change, reason.as_ref()),
                 Effect::Missed(runs) => self.shard.counters.missed.add(runs),
                 Effect::Opinion(opinion) => self.note(opinion),
                 Effect::Urge(urge) => self.urge(urge, self.shard.clock.now()),
@@ -261,7 +264,7 @@ impl ServiceActor {
         }
     }
 
-    fn report(&self, change: Change) {
+    fn report(&self, change: Change, reason: Option<&ChangeReason>) {
         let Change { at, from, to, cause } = change;
         let verdict = self.watching.verdict();
         let change = StatusChange { service: self.definition.key, at, from, to, cause };
@@ -272,10 +275,15 @@ impl ServiceActor {
         tracing::info!(
             service = %self.definition.id,
             name = %self.definition.name,
+            target = self.target_for_log(),
             from = from.as_str(),
             to = to.as_str(),
             cause = cause.as_str(),
             at = %at,
+            error_code = reason.map(ChangeReason::error_code),
+            error_message = reason.map(ChangeReason::error_message),
+            status_code = reason.and_then(ChangeReason::status_code),
+            failing_locations = self.failing_locations(),
             "status changed"
         );
         self.shard.figures.take_change(change, verdict);

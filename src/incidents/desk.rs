@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::clock::Timestamp;
+use crate::incidents::evidence::CollectedEvidence;
 use crate::model::access::Organisation;
 use crate::model::incident_policy::IncidentPolicy;
 use crate::model::outage::Outage;
@@ -19,6 +20,8 @@ pub(super) struct Desk<'a> {
     pub(super) cleared: &'a HashSet<ServiceKey>,
     /// Services whose wait was over while nobody was here, and for which nobody has looked.
     pub(super) missed: &'a HashSet<ServiceKey>,
+    /// Why services are in trouble, as far as it is known.
+    pub(super) evidence: &'a CollectedEvidence,
     pub(super) now: Timestamp,
 }
 

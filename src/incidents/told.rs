@@ -5,11 +5,12 @@ use std::collections::{HashMap, HashSet};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::incidents::desk::Desk;
+use crate::incidents::evidence;
 use crate::incidents::following::policy_of;
 use crate::incidents::prose::{self, Heard};
 use crate::lifecycle;
 use crate::model::automation::{Automation, Edited};
-use crate::model::incident::{Incident, IncidentKind, IncidentStatus, WholeIncident};
+use crate::model::incident::{Incident, IncidentKind, IncidentStatus, TimelineEntry, WholeIncident};
 use crate::model::incident_news::{News, Told};
 use crate::model::incident_policy::IncidentPolicy;
 use crate::model::outage::Outage;
@@ -26,6 +27,8 @@ pub(super) struct Draft {
     heard: Vec<Heard>,
     /// The outages that it is told of.
     outages: Vec<Outage>,
+    /// The entry that tells members why.
+    reasons: Option<TimelineEntry>,
 }
 
 impl Draft {
@@ -59,12 +62,19 @@ impl Draft {
             automation,
         };
         let policy = Some(policy.key);
-        Self { before: None, after, policy, heard: Vec::new(), outages: Vec::new() }
+        Self { before: None, after, policy, heard: Vec::new(), outages: Vec::new(), reasons: None }
     }
 
     /// An incident that is stored, and the policy that it follows.
     pub(super) fn known(stored: WholeIncident, policy: Option<i64>) -> Self {
-        Self { before: Some(stored.clone()), after: stored, policy, heard: Vec::new(), outages: Vec::new() }
+        Self {
+            before: Some(stored.clone()),
+            after: stored,
+            policy,
+            heard: Vec::new(),
+            outages: Vec::new(),
+            reasons: None,
+        }
     }
 
     /// Tells it of an outage.
@@ -93,6 +103,9 @@ impl Draft {
             }
             None => lifecycle::incidents::insert(desk.transaction, &mut self.after).await?,
         }
+        if let Some(reasons) = &self.reasons {
+            lifecycle::incidents::add_reasons(desk.transaction, self.after.incident.key, reasons).await?;
+        }
         let incident = Some(self.after.incident.key);
         Ok(self.outages.into_iter().map(|outage| outage.told(incident, desk.now)).collect())
     }
@@ -117,6 +130,9 @@ impl Draft {
         for message in messages {
             self.after.post(prose::entry(status, message, desk.now));
         }
+        let given = desk.evidence.give_to(&mut self.after.services, &self.outages);
+        let news = self.heard.iter().filter(|heard| heard.news != News::Nothing).count();
+        self.reasons = evidence::internal_entry(&self.after, (&given, news), desk);
     }
 }
 

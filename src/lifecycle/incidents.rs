@@ -5,7 +5,7 @@
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::lifecycle::{audience, effects};
-use crate::model::incident::WholeIncident;
+use crate::model::incident::{TimelineEntry, WholeIncident};
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::incident_effects::{deletion_effects, incident_effects};
 use crate::model::sight::Sight;
@@ -56,6 +56,18 @@ pub(super) async fn save_change(
 async fn follow_change(transaction: &Transaction, change: IncidentTransition<'_>) -> Result<(), MainError> {
     let Some(audience) = audience::of_incident_change(transaction, &change).await? else { return Ok(()) };
     effects::carry_out(transaction, incident_effects(&change, &audience), change.at).await
+}
+
+/// Adds an entry in which the engine says why services are in trouble, to the timeline that members see.
+///
+/// # Errors
+/// When the database fails.
+pub async fn add_reasons(
+    transaction: &Transaction,
+    incident: i64,
+    entry: &TimelineEntry,
+) -> Result<(), MainError> {
+    row_changes::add_reasons(transaction, incident, entry).await
 }
 
 /// Deletes the incident of the sight with this id, with everything that hangs on it. `false` when there is none.

@@ -10,6 +10,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::announcement::{self, Author};
 use crate::model::automation::Automation;
+use crate::model::outage_evidence::OutageEvidence;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::time_range::TimeRange;
 use crate::model::translated::Translated;
@@ -185,6 +186,8 @@ pub struct Affected {
     pub added_at: Timestamp,
     /// The time of its recovery.
     pub recovered_at: Option<Timestamp>,
+    /// Why it is believed to be in trouble, where the engine has found it so; boxed, since most have none.
+    pub evidence: Option<Box<OutageEvidence>>,
 }
 
 /// A status page that was chosen for an incident.
@@ -233,6 +236,7 @@ impl WholeIncident {
                 is_derived: true,
                 added_at: now,
                 recovered_at: resolved_at,
+                evidence: None,
             });
             self.services.push(affected);
         }

@@ -70,6 +70,7 @@ impl WholeIncident {
                 is_derived: false,
                 added_at: told.began_at.max(self.incident.started_at),
                 recovered_at: None,
+                evidence: None,
             };
             self.services.push(row);
             sort_by_name(&mut self.services);

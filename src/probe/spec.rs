@@ -3,6 +3,7 @@
 //! A [`CheckSpec`] is compiled once from a stored service (with its secrets opened) and shared by every run.
 //! 100,000 of these live at once, so lists are boxed slices.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -23,6 +24,30 @@ pub struct CheckSpec {
     pub conditions: Box<[Condition]>,
     /// The kind of check, with its settings.
     pub kind: CheckKind,
+}
+
+impl CheckSpec {
+    /// The target as the log names it: without user, password, query and fragment of an address, which may be secrets.
+    #[must_use]
+    pub fn target_for_log(&self) -> String {
+        match &self.kind {
+            CheckKind::Http(check) => {
+                format!("{}{}", check.url.origin().ascii_serialization(), check.url.path())
+            }
+            CheckKind::Tcp(TcpCheck { host, port, .. }) | CheckKind::Ssl(SslCheck { host, port, .. }) => {
+                host_and_port(host, *port)
+            }
+            CheckKind::Dns(check) => check.name.to_ascii().trim_end_matches('.').to_owned(),
+            CheckKind::Icmp(check) => check.host.to_text(),
+        }
+    }
+}
+
+fn host_and_port(host: &Host, port: u16) -> String {
+    match host {
+        Host::Ip(IpAddr::V6(address)) => format!("[{address}]:{port}"),
+        other => format!("{}:{port}", other.to_text()),
+    }
 }
 
 /// The kinds of checks.

@@ -5,6 +5,7 @@
 
 pub mod automation;
 pub mod downtime;
+mod evidence;
 mod links;
 pub mod list;
 pub mod of_service;
@@ -88,7 +89,7 @@ pub async fn whole(
     incident: Incident,
 ) -> Result<WholeIncident, MainError> {
     let mut affected = links::affected(connection, sight, &[incident.key]).await?;
-    let links::Timeline { public, internal } = links::timeline(connection, incident.key).await?;
+    let links::Timeline { public, internal } = links::timeline(connection, sight, incident.key).await?;
     Ok(WholeIncident {
         services: affected.remove(&incident.key).unwrap_or_default(),
         statuspages: links::pages(connection, sight, incident.key).await?,

@@ -8,6 +8,7 @@
 
 mod abandoned;
 mod access_scopes;
+mod alert_reasons;
 mod alerts;
 mod assets;
 mod auth;

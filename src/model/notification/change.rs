@@ -82,6 +82,9 @@ mod tests {
             name: (*name).to_owned(),
             impact: None,
             is_recovered: false,
+            since: None,
+            recovered_at: None,
+            evidence: None,
         };
         let services: Vec<ServiceFacts> = names.iter().map(service).collect();
         (!services.is_empty()).then_some(ServiceGroup { count: services.len(), services })

@@ -61,8 +61,11 @@ pub fn digest(id: Id, gathered: &[Gathered<'_>]) -> DigestFacts {
 }
 
 fn text(gathered: &[Gathered<'_>]) -> String {
-    let mut lines: Vec<String> =
-        gathered.iter().take(LINES_MAX).map(|gathered| gathered.message.headline()).collect();
+    let line = |gathered: &Gathered<'_>| match gathered.message.error() {
+        Some(error) => format!("{} ({error})", gathered.message.headline()),
+        None => gathered.message.headline(),
+    };
+    let mut lines: Vec<String> = gathered.iter().take(LINES_MAX).map(line).collect();
     if gathered.len() > LINES_MAX {
         lines.push(format!("… and {} more", gathered.len() - LINES_MAX));
     }

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::clock::Timestamp;
 use crate::model::incident::{Affected, Impact, IncidentStatus, Severity, WholeIncident};
 use crate::model::notification::change::IncidentChange;
 use crate::model::notification::digest::DigestFacts;
 use crate::model::notification::event::Event;
+use crate::model::outage_evidence::{OutageEvidence, seconds_between};
 use crate::model::word::spelled;
 
 /// Most services that a message names; `services_count` says how many there are.
@@ -98,6 +100,30 @@ pub struct ServiceFacts {
     pub impact: Option<String>,
     /// True if it has recovered.
     pub is_recovered: bool,
+    /// The time since which it is affected; `None` in messages that earlier versions stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<i64>,
+    /// The time of its recovery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovered_at: Option<i64>,
+    /// Why it is believed to be in trouble, where the engine has found it so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Box<OutageEvidence>>,
+}
+
+impl IncidentFacts {
+    /// The seconds that it lasted; `None` while it is open.
+    #[must_use]
+    pub fn duration_seconds(&self) -> Option<i64> {
+        self.resolved_at.map(|end| seconds_between(self.started_at, end))
+    }
+
+    /// The services that this message is about in particular: those that joined or recovered just now, all of them otherwise.
+    #[must_use]
+    pub fn told_services(&self) -> &[ServiceFacts] {
+        let changed = self.change.joined.as_ref().or(self.change.recovered.as_ref());
+        changed.map_or(&self.services, |group| &group.services)
+    }
 }
 
 impl ServiceFacts {
@@ -109,7 +135,16 @@ impl ServiceFacts {
             name: affected.name.clone(),
             impact: affected.impact.map(|impact: Impact| impact.as_str().to_owned()),
             is_recovered: affected.recovered_at.is_some(),
+            since: Some(affected.evidence.as_ref().map_or(affected.added_at.ms(), |known| known.since)),
+            recovered_at: affected.recovered_at.map(Timestamp::ms),
+            evidence: affected.evidence.clone(),
         }
+    }
+
+    /// The seconds for which it was affected; `None` while it is.
+    #[must_use]
+    pub fn duration_seconds(&self) -> Option<i64> {
+        Some(seconds_between(self.since?, self.recovered_at?))
     }
 }
 
@@ -208,6 +243,13 @@ impl Message {
             _ => "",
         };
         format!("{before}{title}")
+    }
+
+    /// The error of the first service that it is about, of which it is known; nothing once that is over.
+    #[must_use]
+    pub fn error(&self) -> Option<String> {
+        let told = self.incident()?.told_services().iter().filter(|service| !service.is_recovered);
+        told.filter_map(|service| Some(service.evidence.as_deref()?.last_failure.as_ref()?.error())).next()
     }
 
     /// The services that have joined or recovered, by name.

@@ -8,15 +8,17 @@ use super::answer::{Meaning, Reply, asked_to_wait, meaning_of_status, member};
 use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
-use super::summary::{colour, cut, escaped, facts};
+use super::summary::{colour, cut, escaped, facts, units};
 use crate::clock::Timestamp;
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::Message;
 
-/// Limits of an embed. Together: 256 + 4,000 + 6 x (50 + 200) + 100 < 6,000.
+/// Limits of an embed; the text has what the other parts leave of all.
+const ALL_LENGTH: usize = 6_000;
 const TITLE_LENGTH: usize = 256;
 const TEXT_LENGTH: usize = 4_000;
 const FIELD_LENGTH: usize = 200;
+const REASON_LENGTH: usize = 400;
 const FOOTER_LENGTH: usize = 100;
 /// The webhook does not exist.
 const UNKNOWN_WEBHOOK: i64 = 10_015;
@@ -44,14 +46,18 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
 }
 
 fn payload(message: &Message) -> Value {
-    let fields: Vec<Value> = facts(message)
-        .iter()
-        .map(|fact| json!({"name": fact.label, "value": escaped(&fact.text, FIELD_LENGTH, markdown), "inline": true}))
-        .collect();
+    let mut room = ALL_LENGTH - TITLE_LENGTH - FOOTER_LENGTH;
+    let mut fields = Vec::new();
+    for fact in facts(message) {
+        let most = if fact.is_reason() { REASON_LENGTH } else { FIELD_LENGTH };
+        let text = escaped(&fact.text, most, markdown);
+        room = room.saturating_sub(units(&text) + units(fact.label));
+        fields.push(json!({"name": fact.label, "value": text, "inline": !fact.is_reason()}));
+    }
     json!({
         "embeds": [{
             "title": escaped(&message.headline(), TITLE_LENGTH, markdown),
-            "description": escaped(message.text().trim(), TEXT_LENGTH, markdown),
+            "description": escaped(message.text().trim(), TEXT_LENGTH.min(room), markdown),
             "color": colour(message),
             "fields": fields,
             "timestamp": Timestamp::from_ms(message.at).to_string(),
@@ -95,7 +101,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::notify::kinds::fixture::{body, huge, incident, test};
+    use crate::notify::kinds::fixture::{REASON, body, huge, incident, outage, test};
 
     fn settings() -> Value {
         json!({"url": "https://discord.com/api/webhooks/1/secret"})
@@ -121,8 +127,16 @@ mod tests {
     }
 
     #[test]
+    fn an_embed_says_why() {
+        let body = body(ChannelKind::Discord, &settings(), &outage());
+        let field = &body["embeds"][0]["fields"][0];
+        assert_eq!((&field["name"], &field["inline"]), (&json!("Reason"), &json!(false)));
+        assert_eq!(field["value"], escaped(REASON, REASON_LENGTH, markdown));
+    }
+
+    #[test]
     fn an_embed_keeps_to_its_limits() {
-        for message in [huge(), incident(), test()] {
+        for message in [huge(), incident(), outage(), test()] {
             let body = body(ChannelKind::Discord, &settings(), &message);
             let embed = &body["embeds"][0];
             let length = |text: &Value| text.as_str().unwrap().encode_utf16().count();

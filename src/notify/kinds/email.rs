@@ -15,11 +15,16 @@ use super::answer::meaning_of_status;
 use super::definition::{Definition, Digests};
 use super::field::{Field, Shape, any_line};
 use super::outgoing::{Credentials, Encryption, Envelope, Outgoing, OutgoingMail, Unsendable};
-use super::summary::{Fact, cut, facts, one_line, plain};
+use super::summary::{Fact, cut, facts, one_line, plain_without_reasons, reasons};
 use crate::model::notification::ChannelKind;
-use crate::model::notification::message::Message;
+use crate::model::notification::message::{IncidentFacts, Message, ServiceFacts};
+use crate::model::outage_evidence::{LastFailure, duration, moment, seconds_between};
 
 const SUBJECT_LENGTH: usize = 200;
+/// Most services for which a mail says why.
+const SERVICES_MAX: usize = 20;
+/// The longest text of a cell in the table of services.
+const CELL_LENGTH: usize = 300;
 const ADDRESS_FORM: &str = "an e-mail address";
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -151,7 +156,10 @@ fn mail(envelope: &Envelope<'_>, from: &Address, to: &[Address]) -> Option<Vec<u
 }
 
 fn text(message: &Message) -> String {
-    format!("{}\n\n{}\n\n-- \n{}, by Watchkeeper\n", message.headline(), plain(message), message.organisation)
+    let reasons: Vec<String> = reasons(message).take(SERVICES_MAX).collect();
+    let reasons = if reasons.is_empty() { String::new() } else { format!("\n\n{}", reasons.join("\n")) };
+    let rest = plain_without_reasons(message);
+    format!("{}{reasons}\n\n{rest}\n\n-- \n{}, by Watchkeeper\n", message.headline(), message.organisation)
 }
 
 /// The mail as HTML; every text is escaped.
@@ -160,16 +168,37 @@ fn text(message: &Message) -> String {
 struct Page<'a> {
     headline: String,
     lines: Vec<&'a str>,
+    services: Vec<[String; 7]>,
     facts: Vec<Fact>,
     colour: String,
     organisation: &'a str,
 }
 
+/// The cells of a service in the table that says why, in a message of this time; `None` where it is not known.
+fn cells(service: &ServiceFacts, at: i64) -> Option<[String; 7]> {
+    let evidence = service.evidence.as_deref()?;
+    let failure = evidence.last_failure.as_ref();
+    let list = |names: Option<&[String]>| cut(&names.unwrap_or_default().join(", "), CELL_LENGTH);
+    let lasts = duration(seconds_between(evidence.since, service.recovered_at.unwrap_or(at)));
+    Some([
+        service.name.clone(),
+        cut(evidence.target.as_deref().unwrap_or_default(), CELL_LENGTH),
+        failure.map(LastFailure::error).unwrap_or_default(),
+        format!("{} ({lasts})", moment(evidence.since, at)),
+        list(failure.map(|failure| failure.failing_locations.as_slice())),
+        list(failure.map(|failure| failure.other_locations.as_slice())),
+        list(Some(&evidence.depends_on)),
+    ])
+}
+
 fn html(message: &Message) -> Option<String> {
+    let told = message.incident().map_or(&[] as &[ServiceFacts], IncidentFacts::told_services);
+    let rows = told.iter().filter_map(|service| cells(service, message.at));
     let page = Page {
         headline: message.headline(),
         lines: message.text().lines().collect(),
-        facts: facts(message),
+        services: rows.take(SERVICES_MAX).collect(),
+        facts: facts(message).into_iter().filter(|fact| !fact.is_reason()).collect(),
         colour: format!("#{:06x}", super::summary::colour(message)),
         organisation: &message.organisation,
     };
@@ -206,7 +235,23 @@ mod tests {
 
     use super::*;
     use crate::notify::kinds::OpenSettings;
-    use crate::notify::kinds::fixture::{AT_MS, incident};
+    use crate::notify::kinds::fixture::{AT_MS, REASON, incident, outage};
+
+    #[test]
+    fn both_parts_say_why() {
+        assert!(text(&outage()).starts_with(&format!("Shop is down\n\n{REASON}\n\nNo answer")));
+        let html = html(&outage()).unwrap();
+        for cell in [
+            "https://shop.example/",
+            "connect_refused, Connection refused",
+            "Frankfurt, Oslo",
+            "Paris",
+            "Gateway",
+        ] {
+            assert!(html.contains(&format!(">{cell}</td>")), "{cell}: {html}");
+        }
+        assert!(!html.contains("<th>Reason"), "the table says it");
+    }
 
     fn outgoing(recipient: Option<&str>) -> OutgoingMail {
         let settings = json!({"host": "mail.example.org", "port": 465, "encryption": "tls", "username": "u",

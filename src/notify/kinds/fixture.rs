@@ -4,11 +4,12 @@ use serde_json::Value;
 
 use crate::id::Id;
 use crate::model::incident::{IncidentStatus, Severity};
-use crate::model::notification::change::IncidentChange;
+use crate::model::notification::change::{IncidentChange, ServiceGroup};
 use crate::model::notification::message::{
     IncidentFacts, Message, NoticeFacts, Sender, ServiceFacts, Subject,
 };
 use crate::model::notification::{ChannelKind, Event};
+use crate::model::outage_evidence::{LastFailure, OutageEvidence};
 use crate::notify::kinds::{Envelope, OpenSettings, Outgoing, OutgoingRequest, definition};
 
 /// The time of all messages.
@@ -21,6 +22,9 @@ pub(super) fn incident() -> Message {
         name: name.into(),
         impact: Some("major_outage".into()),
         is_recovered: false,
+        since: None,
+        recovered_at: None,
+        evidence: None,
     };
     let facts = IncidentFacts {
         id: "rNSJxMbDTX2uHc08AiCqo".into(),
@@ -43,12 +47,57 @@ pub(super) fn incident() -> Message {
     }
 }
 
+/// The reason of [`outage`] as people read it.
+pub(super) const REASON: &str = "Shop (https://shop.example/): connect_refused, Connection refused, since 22:12:15 UTC, for 1 min 5 s; \
+    seen by Frankfurt, Oslo; not by Paris; depends on Gateway";
+
+/// An incident of which it is known why.
+pub(super) fn outage() -> Message {
+    with(incident(), |facts| {
+        facts.title = "Shop is down".into();
+        facts.text = "No answer comes as it should.".into();
+        facts.services.truncate(1);
+        facts.services_count = 1;
+        let service = &mut facts.services[0];
+        service.name = "Shop".into();
+        service.since = Some(AT_MS - 65_000);
+        service.evidence = Some(Box::new(evidence()));
+    })
+}
+
+fn evidence() -> OutageEvidence {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    OutageEvidence {
+        since: AT_MS - 65_000,
+        target: Some("https://shop.example/".into()),
+        depends_on: names(&["Gateway"]),
+        last_failure: Some(LastFailure {
+            at: AT_MS - 5_000,
+            error_code: "connect_refused".into(),
+            error_message: "Connection refused".into(),
+            status_code: None,
+            failing_locations: names(&["Frankfurt", "Oslo"]),
+            other_locations: names(&["Paris"]),
+        }),
+    }
+}
+
 /// The same with longer texts than any service takes.
 pub(super) fn huge() -> Message {
     with(incident(), |facts| {
         facts.title = "\"🚨&".repeat(100);
         facts.text = "\u{1}\"<🚨&*".repeat(3_000);
+        let long = "\"<*🚨".repeat(100);
+        let mut evidence = evidence();
+        evidence.target = Some(long.clone());
+        evidence.depends_on = vec![long.clone(); 5];
+        if let Some(failure) = &mut evidence.last_failure {
+            failure.error_message.clone_from(&long);
+            failure.failing_locations = vec![long.clone(); 20];
+        }
+        facts.services[0].evidence = Some(Box::new(evidence));
         facts.services = vec![facts.services[0].clone(); 50];
+        facts.change.joined = Some(ServiceGroup { services: facts.services.clone(), count: 70 });
         facts.services.iter_mut().for_each(|service| service.name = "\"<*".repeat(85));
     })
 }

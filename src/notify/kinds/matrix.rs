@@ -16,6 +16,8 @@ use crate::model::notification::message::Message;
 /// An event has 64 KiB at most; both forms of the text together stay far below.
 const TITLE_LENGTH: usize = 1_000;
 const TEXT_LENGTH: usize = 4_000;
+const FACT_LENGTH: usize = 300;
+const REASON_LENGTH: usize = 600;
 
 pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Matrix,
@@ -76,8 +78,10 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
 fn formatted(message: &Message) -> String {
     let text = escaped(message.text().trim(), TEXT_LENGTH, html).replace('\n', "<br>");
     let facts = facts(message);
-    let lines =
-        facts.iter().map(|fact| format!("<br><b>{}</b>: {}", fact.label, escaped(&fact.text, 900, html)));
+    let lines = facts.iter().map(|fact| {
+        let most = if fact.is_reason() { REASON_LENGTH } else { FACT_LENGTH };
+        format!("<br><b>{}</b>: {}", fact.label, escaped(&fact.text, most, html))
+    });
     let headline = escaped(&message.headline(), TITLE_LENGTH, html);
     format!("<b>{headline}</b><br>{text}{}", lines.collect::<String>())
 }
@@ -99,7 +103,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::notify::kinds::fixture::{huge, incident, request};
+    use crate::notify::kinds::fixture::{REASON, body, huge, incident, outage, request};
 
     fn settings() -> Value {
         json!({"homeserver": "https://m.example", "room_id": "!a/b:example.org", "access_token": "syt_secret"})
@@ -124,6 +128,13 @@ mod tests {
         ));
         assert!(body["body"].as_str().unwrap().starts_with("<!channel> Payments"));
         assert_eq!((&body["msgtype"], &body["m.mentions"]), (&json!("m.text"), &json!({})));
+    }
+
+    #[test]
+    fn both_forms_say_why() {
+        let body = body(ChannelKind::Matrix, &settings(), &outage());
+        let contains = |name: &str| body[name].as_str().unwrap().contains(REASON);
+        assert!(contains("body") && contains("formatted_body"), "{body}");
     }
 
     #[test]

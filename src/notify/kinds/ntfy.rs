@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
     use crate::model::notification::Event;
-    use crate::notify::kinds::fixture::{body, event, huge, incident, request, test};
+    use crate::notify::kinds::fixture::{REASON, body, event, huge, incident, outage, request, test};
 
     #[test]
     fn a_message_is_published_as_json() {
@@ -124,6 +124,12 @@ mod tests {
         assert!(request(ChannelKind::Ntfy, &settings, &test()).headers.len() == 1);
         let over = body(ChannelKind::Ntfy, &settings, &event(Event::IncidentResolved));
         assert_eq!((&over["priority"], &over["tags"]), (&json!(3), &json!(["white_check_mark"])));
+    }
+
+    #[test]
+    fn a_message_begins_with_the_reason() {
+        let body = body(ChannelKind::Ntfy, &json!({"topic": "ops"}), &outage());
+        assert!(body["message"].as_str().unwrap().starts_with(&format!("{REASON}\n")), "{body}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::answer::meaning_of_status;
 use super::definition::{Definition, Digests};
 use super::field::{Field, Shape, any_line};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
-use super::summary::{cut, facts, one_line, plain};
+use super::summary::{Fact, cut, facts, one_line, plain};
 use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
 use crate::model::notification::Event;
@@ -20,6 +20,9 @@ const EU_URL: &str = "https://api.eu.opsgenie.com";
 const MESSAGE_LENGTH: usize = 130;
 const TEXT_LENGTH: usize = 15_000;
 const NOTE_LENGTH: usize = 10_000;
+/// All details together have 8,000 characters at most.
+const REASON_LENGTH: usize = 900;
+const DETAIL_LENGTH: usize = 400;
 
 pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Opsgenie,
@@ -81,7 +84,11 @@ fn action(message: &Message) -> Option<&'static str> {
 }
 
 fn alert(message: &Message) -> Value {
-    let details = facts(message).into_iter().map(|fact| (fact.label.to_owned(), Value::from(fact.text)));
+    let detail = |fact: Fact| {
+        let most = if fact.is_reason() { REASON_LENGTH } else { DETAIL_LENGTH };
+        (fact.label.to_owned(), Value::from(cut(&fact.text, most)))
+    };
+    let details = facts(message).into_iter().map(detail);
     json!({
         "message": cut(&one_line(&message.headline()), MESSAGE_LENGTH),
         "alias": message.subject_id(),
@@ -107,7 +114,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::notify::kinds::fixture::{event, huge, incident, notice, request};
+    use crate::notify::kinds::fixture::{REASON, body, event, huge, incident, notice, outage, request};
 
     #[rstest]
     #[case(json!({"region": "us"}), incident(), "https://api.opsgenie.com/v2/alerts")]
@@ -129,6 +136,13 @@ mod tests {
         let sent = request(ChannelKind::Opsgenie, &settings, &message);
         assert_eq!((sent.method, sent.url.as_str()), ("POST", url));
         assert!(sent.headers.contains(&("authorization".into(), "GenieKey secret-key".to_owned())));
+    }
+
+    #[test]
+    fn details_and_the_description_say_why() {
+        let body = body(ChannelKind::Opsgenie, &json!({"api_key": "k"}), &outage());
+        assert_eq!(body["details"]["Reason"], REASON);
+        assert!(body["description"].as_str().unwrap().starts_with(REASON), "{body}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
 use super::summary::{cut, facts, one_line};
+use super::webhook::services;
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
@@ -18,6 +19,8 @@ use crate::model::notification::message::Message;
 const BASE_URL: &str = "https://events.pagerduty.com";
 const SUMMARY_LENGTH: usize = 1_024;
 const TEXT_LENGTH: usize = 10_000;
+/// Services that are told as a program reads them; an event has 512 KB at most.
+const SERVICES_MAX: usize = 10;
 
 pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Pagerduty,
@@ -77,12 +80,16 @@ fn action(message: &Message) -> &'static str {
 fn payload(message: &Message) -> Value {
     let details = facts(message).into_iter().map(|fact| (fact.label.to_owned(), Value::from(fact.text)));
     let text = ("Message".to_owned(), Value::from(cut(message.text(), TEXT_LENGTH)));
+    let told = message.incident().map(|incident| {
+        let told = incident.told_services();
+        ("services".to_owned(), Value::from(services(&told[..told.len().min(SERVICES_MAX)])))
+    });
     json!({
         "summary": cut(&one_line(&message.headline()), SUMMARY_LENGTH),
         "source": message.organisation,
         "severity": severity(message),
         "timestamp": Timestamp::from_ms(message.at).to_string(),
-        "custom_details": Value::Object(std::iter::once(text).chain(details).collect()),
+        "custom_details": Value::Object(std::iter::once(text).chain(details).chain(told).collect()),
     })
 }
 
@@ -100,7 +107,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::notify::kinds::fixture::{body, event, huge, incident, notice, request, test};
+    use crate::notify::kinds::fixture::{REASON, body, event, huge, incident, notice, outage, request, test};
 
     const KEY: &str = "0123456789abcdef0123456789abcdef";
 
@@ -118,6 +125,16 @@ mod tests {
         assert_eq!((&payload["severity"], &payload["source"]), (&json!("critical"), &json!("Acme")));
         assert_eq!(payload["timestamp"], "2023-11-14T22:13:20.000Z");
         assert_eq!(payload["custom_details"]["Status"], "investigating");
+    }
+
+    #[test]
+    fn details_say_why() {
+        let body = body(ChannelKind::Pagerduty, &json!({"routing_key": KEY}), &outage());
+        let details = &body["payload"]["custom_details"];
+        assert_eq!(details["Reason"], REASON);
+        let service = &details["services"][0];
+        assert_eq!(service["last_failure"]["error_code"], "connect_refused");
+        assert_eq!(service["target"], "https://shop.example/");
     }
 
     #[rstest]

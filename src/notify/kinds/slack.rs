@@ -8,13 +8,15 @@ use super::answer::{Meaning, Reply, meaning_of_status};
 use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable};
-use super::summary::{colour, escaped, facts};
+use super::summary::{Fact, colour, escaped, facts};
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::Message;
 
 /// The longest text of a section, and of one of its fields.
 const TEXT_LENGTH: usize = 3_000;
 const FIELD_LENGTH: usize = 2_000;
+/// The longest reason: three of them are one section.
+const REASON_LENGTH: usize = 900;
 /// Answers that say that the webhook, or what it posts to, is gone or does not want such messages.
 const FINAL: [&str; 5] =
     ["no_service", "no_team", "channel_not_found", "channel_is_archived", "action_prohibited"];
@@ -48,7 +50,13 @@ fn payload(message: &Message) -> Value {
     if !message.text().trim().is_empty() {
         blocks.push(section(&escaped(message.text().trim(), TEXT_LENGTH, mrkdwn)));
     }
-    let fields: Vec<Value> = facts(message)
+    let (reasons, others): (Vec<Fact>, Vec<Fact>) = facts(message).into_iter().partition(Fact::is_reason);
+    if !reasons.is_empty() {
+        let lines: Vec<String> =
+            reasons.iter().map(|fact| escaped(&fact.text, REASON_LENGTH, mrkdwn)).collect();
+        blocks.push(section(&lines.join("\n")));
+    }
+    let fields: Vec<Value> = others
         .iter()
         .map(|fact| {
             let text = escaped(&fact.text, FIELD_LENGTH - 100, mrkdwn);
@@ -88,7 +96,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::notify::kinds::fixture::{body, huge, incident, request, test};
+    use crate::notify::kinds::fixture::{REASON, body, huge, incident, outage, request, test};
 
     fn settings() -> Value {
         json!({"url": "https://hooks.slack.com/services/T0/B0/secret"})
@@ -110,8 +118,16 @@ mod tests {
     }
 
     #[test]
+    fn a_section_says_why() {
+        let body = body(ChannelKind::Slack, &settings(), &outage());
+        let blocks = &body["attachments"][0]["blocks"];
+        assert_eq!(blocks[1]["text"]["text"], REASON);
+        assert_eq!(blocks[2]["fields"][0]["text"], "*Severity*\ncritical");
+    }
+
+    #[test]
     fn blocks_keep_to_their_limits() {
-        for message in [huge(), incident(), test()] {
+        for message in [huge(), incident(), outage(), test()] {
             let body = body(ChannelKind::Slack, &settings(), &message);
             for block in body["attachments"][0]["blocks"].as_array().unwrap() {
                 let length = |text: &Value| text["text"].as_str().map_or(0, |text| text.chars().count());

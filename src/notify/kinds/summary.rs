@@ -4,12 +4,17 @@
 
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
-use crate::model::notification::message::{IncidentFacts, Message};
+use crate::model::notification::change::ServiceGroup;
+use crate::model::notification::message::{IncidentFacts, Message, ServiceFacts};
+use crate::model::outage_evidence::duration;
+use crate::texts::reason::OutageReason;
 
 /// Most services that are named; the rest is a number.
 const NAMED_MAX: usize = 10;
 /// The longest text of a fact.
 const FACT_LENGTH: usize = 900;
+/// The same of names in it, with room for the number of the others.
+const NAMES_LENGTH: usize = 860;
 
 /// A fact with a line of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +25,17 @@ pub(super) struct Fact {
     pub(super) text: String,
 }
 
-/// The facts of a message, in the order in which people read them; six at most.
+/// The labels of the reasons: programs keep facts by their labels.
+const REASON_LABELS: [&str; 3] = ["Reason", "Reason 2", "Reason 3"];
+
+impl Fact {
+    /// Returns true if it says why a service is in trouble: it is longer than others.
+    pub(super) fn is_reason(&self) -> bool {
+        REASON_LABELS.contains(&self.label)
+    }
+}
+
+/// The facts of a message, in the order in which people read them; a dozen at most.
 pub(super) fn facts(message: &Message) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut add = |label: &'static str, text: String| {
@@ -28,25 +43,61 @@ pub(super) fn facts(message: &Message) -> Vec<Fact> {
             facts.push(Fact { label, text: cut(&one_line(&text), FACT_LENGTH) });
         }
     };
+    for (label, reason) in REASON_LABELS.into_iter().zip(reasons(message)) {
+        add(label, reason);
+    }
     if let Some(severity) = message.severity() {
-        add("Severity", severity.as_str().to_owned());
+        let before = message.incident().and_then(|incident| incident.change.previous_severity);
+        let before = before.map(|before| format!(" (was {before})")).unwrap_or_default();
+        add("Severity", format!("{severity}{before}"));
     }
     if let Some(incident) = message.incident() {
         add("Status", incident.status.as_str().to_owned());
-        add("Services", services(incident));
+        let group = |group: &ServiceGroup| names(&group.services, group.count, group.services.len());
+        add("Joined", incident.change.joined.as_ref().map(group).unwrap_or_default());
+        add("Recovered", incident.change.recovered.as_ref().map(group).unwrap_or_default());
+        add("Services", names(&incident.services, incident.services_count, NAMED_MAX));
         add("Began", minute(incident.started_at));
         add("Ended", incident.resolved_at.map(minute).unwrap_or_default());
+        add("Duration", incident.duration_seconds().map(duration).unwrap_or_default());
         add("Acknowledged by", incident.acknowledged_by.clone().unwrap_or_default());
     }
     facts
 }
 
-fn services(incident: &IncidentFacts) -> String {
-    let named: Vec<&str> = incident.services.iter().take(NAMED_MAX).map(|one| one.name.as_str()).collect();
-    match incident.services_count.saturating_sub(named.len()) {
+/// Why the services that a message is about are in trouble, a line each: those that have not recovered first.
+pub(super) fn reasons(message: &Message) -> impl Iterator<Item = String> {
+    let told = message.incident().map_or(&[] as &[ServiceFacts], IncidentFacts::told_services);
+    let of = move |are_recovered: bool| told.iter().filter(move |one| one.is_recovered == are_recovered);
+    let at = message.at;
+    of(false).chain(of(true)).filter_map(move |service| {
+        let evidence = service.evidence.as_deref()?;
+        let reason =
+            OutageReason { service: &service.name, evidence, recovered_at: service.recovered_at, at };
+        Some(reason.written_in("en"))
+    })
+}
+
+/// The first of these services by name, `most` of them and as many as a fact has room for, and how many there are beside them.
+fn names(services: &[ServiceFacts], count: usize, most: usize) -> String {
+    let mut room = NAMES_LENGTH;
+    let fits = |service: &&ServiceFacts| {
+        let length = units(&service.name) + 2;
+        let has_room = length <= room;
+        room = room.saturating_sub(length);
+        has_room
+    };
+    let named: Vec<&str> =
+        services.iter().take(most).take_while(fits).map(|service| service.name.as_str()).collect();
+    match count.saturating_sub(named.len()) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }
+}
+
+/// The length of a text as most services count it.
+pub(super) fn units(text: &str) -> usize {
+    text.encode_utf16().count()
 }
 
 /// A time as people read it, in UTC.
@@ -66,10 +117,17 @@ pub(super) fn colour(message: &Message) -> u32 {
     }
 }
 
-/// Headline, text and facts in clear, line by line.
+/// Reasons, text and facts in clear, line by line.
 pub(super) fn plain(message: &Message) -> String {
+    let reasons = facts(message).into_iter().filter(Fact::is_reason).map(|reason| reason.text);
+    reasons.chain([plain_without_reasons(message)]).collect::<Vec<_>>().join("\n")
+}
+
+/// The same without the reasons.
+pub(super) fn plain_without_reasons(message: &Message) -> String {
     let mut lines = vec![message.text().trim().to_owned()];
-    lines.extend(facts(message).into_iter().map(|fact| format!("{}: {}", fact.label, fact.text)));
+    let others = facts(message).into_iter().filter(|fact| !fact.is_reason());
+    lines.extend(others.map(|fact| format!("{}: {}", fact.label, fact.text)));
     lines.retain(|line| !line.is_empty());
     lines.join("\n")
 }

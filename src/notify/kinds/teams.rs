@@ -20,6 +20,7 @@ const TITLE_LENGTH: usize = 500;
 /// Lengths of the text, of which the first is taken that fits.
 const TEXT_LENGTHS: [usize; 5] = [8_000, 4_000, 2_000, 1_000, 0];
 const FACT_LENGTH: usize = 200;
+const REASON_LENGTH: usize = 500;
 
 pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Teams,
@@ -53,7 +54,8 @@ fn payload(message: &Message, text_length: usize) -> Value {
     body.extend(text.lines().map(|line| paragraph(&[run(line)])));
     body.extend(facts(message).iter().map(|fact| {
         let label = json!({"type": "TextRun", "text": format!("{}: ", fact.label), "weight": "bolder"});
-        paragraph(&[label, run(&cut(&fact.text, FACT_LENGTH))])
+        let most = if fact.is_reason() { REASON_LENGTH } else { FACT_LENGTH };
+        paragraph(&[label, run(&cut(&fact.text, most))])
     }));
     json!({
         "type": "message",
@@ -91,7 +93,7 @@ fn colour(message: &Message) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notify::kinds::fixture::{huge, incident, request, test};
+    use crate::notify::kinds::fixture::{REASON, huge, incident, outage, request, test};
 
     fn settings() -> Value {
         json!({"url": "https://prod-1.westeurope.logic.azure.com/workflows/secret"})
@@ -112,8 +114,16 @@ mod tests {
     }
 
     #[test]
+    fn a_card_says_why() {
+        let sent = request(ChannelKind::Teams, &settings(), &outage());
+        let body: Value = serde_json::from_slice(&sent.body).unwrap();
+        let blocks = body["attachments"][0]["content"]["body"].as_array().unwrap();
+        assert!(blocks.iter().any(|block| block["inlines"][1]["text"] == REASON), "{body}");
+    }
+
+    #[test]
     fn a_card_stays_below_28_kb() {
-        for message in [incident(), huge(), test()] {
+        for message in [incident(), huge(), outage(), test()] {
             assert!(request(ChannelKind::Teams, &settings(), &message).body.len() < 28_000);
         }
     }

@@ -8,15 +8,16 @@ use super::answer::{Meaning, Reply, asked_to_wait, meaning_of_status, member};
 use super::definition::{Definition, Digests};
 use super::field::{Field, Shape};
 use super::outgoing::{Envelope, Outgoing, OutgoingRequest, Unsendable, address};
-use super::summary::{escaped, facts, html};
+use super::summary::{Fact, escaped, facts, html, units};
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::Message;
 
 const BASE_URL: &str = "https://api.telegram.org";
-/// A message has 4,096 characters at most; these and six facts of 100 stay below, escapes counted.
+/// A message has 4,096 characters at most, escapes counted; the text has what the other lines leave.
+const MESSAGE_LENGTH: usize = 4_000;
 const TITLE_LENGTH: usize = 500;
-const TEXT_LENGTH: usize = 2_600;
 const FACT_LENGTH: usize = 100;
+const REASON_LENGTH: usize = 400;
 
 pub(super) static DEFINITION: Definition = Definition {
     kind: ChannelKind::Telegram,
@@ -104,13 +105,14 @@ fn text(message: &Message) -> String {
         (Some(_), true) => "✅",
         (Some(_), false) => "🚨",
     };
+    let (reasons, others): (Vec<Fact>, Vec<Fact>) = facts(message).into_iter().partition(Fact::is_reason);
     let mut lines = vec![format!("{mark} <b>{}</b>", escaped(&message.headline(), TITLE_LENGTH, html))];
-    lines.push(escaped(message.text().trim(), TEXT_LENGTH, html));
-    lines.extend(
-        facts(message)
-            .iter()
-            .map(|fact| format!("<b>{}</b>: {}", fact.label, escaped(&fact.text, FACT_LENGTH, html))),
-    );
+    lines.extend(reasons.iter().map(|reason| escaped(&reason.text, REASON_LENGTH, html)));
+    let line = |fact: &Fact| format!("<b>{}</b>: {}", fact.label, escaped(&fact.text, FACT_LENGTH, html));
+    let others: Vec<String> = others.iter().map(line).collect();
+    let used: usize = lines.iter().chain(&others).map(|line| units(line) + 1).sum();
+    lines.push(escaped(message.text().trim(), MESSAGE_LENGTH.saturating_sub(used), html));
+    lines.extend(others);
     lines.retain(|line| !line.is_empty());
     lines.join("\n")
 }
@@ -132,7 +134,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::notify::kinds::fixture::{body, huge, incident, request, test};
+    use crate::notify::kinds::fixture::{REASON, body, huge, incident, outage, request, test};
 
     fn settings() -> Value {
         json!({"bot_token": "123:AAbb-_", "chat_id": "-100123", "message_thread_id": "7"})
@@ -167,8 +169,15 @@ mod tests {
     }
 
     #[test]
+    fn a_message_says_why() {
+        let body = body(ChannelKind::Telegram, &settings(), &outage());
+        let lines: Vec<&str> = body["text"].as_str().unwrap().lines().collect();
+        assert_eq!(lines[1], REASON);
+    }
+
+    #[test]
     fn a_message_has_at_most_4096_characters() {
-        for message in [huge(), incident(), test()] {
+        for message in [huge(), incident(), outage(), test()] {
             let body = body(ChannelKind::Telegram, &settings(), &message);
             assert!(body["text"].as_str().unwrap().encode_utf16().count() <= 4_096);
         }

@@ -20,6 +20,7 @@ use crate::model::notification::ChannelKind;
 use crate::model::notification::change::ServiceGroup;
 use crate::model::notification::digest::DigestEntry;
 use crate::model::notification::message::{IncidentFacts, Message, ServiceFacts, Subject};
+use crate::model::outage_evidence::LastFailure;
 
 /// The setting with the secret.
 pub(super) const SECRET: &str = "secret";
@@ -138,6 +139,7 @@ fn incident(facts: &IncidentFacts) -> Value {
         "previous_severity": change.previous_severity.map(Severity::as_str),
         "started_at": time(facts.started_at),
         "resolved_at": facts.resolved_at.map(time),
+        "duration_seconds": facts.duration_seconds(),
         "message": facts.text,
         "acknowledged_by": facts.acknowledged_by,
         "services": services(&facts.services),
@@ -151,12 +153,37 @@ fn group(group: &ServiceGroup) -> Value {
     json!({"services": services(&group.services), "count": group.count})
 }
 
-fn services(services: &[ServiceFacts]) -> Vec<Value> {
-    let service = |service: &ServiceFacts| {
-        json!({"id": service.id, "name": service.name, "impact": service.impact,
-            "is_recovered": service.is_recovered})
-    };
+pub(super) fn services(services: &[ServiceFacts]) -> Vec<Value> {
     services.iter().map(service).collect()
+}
+
+/// A service with what is known of its trouble.
+fn service(facts: &ServiceFacts) -> Value {
+    let time = |ms: i64| Timestamp::from_ms(ms).to_string();
+    let evidence = facts.evidence.as_deref();
+    json!({
+        "id": facts.id,
+        "name": facts.name,
+        "impact": facts.impact,
+        "is_recovered": facts.is_recovered,
+        "since": facts.since.map(time),
+        "recovered_at": facts.recovered_at.map(time),
+        "duration_seconds": facts.duration_seconds(),
+        "target": evidence.and_then(|known| known.target.as_deref()),
+        "depends_on": evidence.map_or(&[] as &[String], |known| known.depends_on.as_slice()),
+        "last_failure": evidence.and_then(|known| known.last_failure.as_ref()).map(last_failure),
+    })
+}
+
+fn last_failure(failure: &LastFailure) -> Value {
+    json!({
+        "at": Timestamp::from_ms(failure.at).to_string(),
+        "error_code": failure.error_code,
+        "error_message": failure.error_message,
+        "status_code": failure.status_code,
+        "failing_locations": failure.failing_locations,
+        "other_locations": failure.other_locations,
+    })
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod holds;
 mod insert;
 mod late;
 pub mod locations;
+pub mod newest;
 pub mod parts;
 pub mod progress;
 pub mod recent;

@@ -18,6 +18,7 @@ use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::MainError;
+use crate::store::incidents::evidence;
 use crate::store::scoped::{Rows, narrowed};
 
 /// The services of the sight that each of these incidents affects, by name.
@@ -79,6 +80,7 @@ fn to_affected(link: &incident_service::Model, service: service::Model) -> Resul
         is_derived: link.is_derived,
         added_at: Timestamp::from_ms(link.added_at),
         recovered_at: link.recovered_at.map(Timestamp::from_ms),
+        evidence: link.evidence.as_deref().and_then(evidence::from_stored),
     })
 }
 
@@ -118,6 +120,8 @@ pub(super) enum Audience {
     Everybody,
     /// Only members of the organisation.
     Members,
+    /// Only members who see every service: the entry names some.
+    MembersWhoSeeAll,
 }
 
 /// The timeline of an incident, each part oldest first.
@@ -127,16 +131,18 @@ pub(super) struct Timeline {
     pub(super) internal: Vec<TimelineEntry>,
 }
 
-/// The timeline of an incident.
+/// The timeline of an incident, without what the engine has written about services for those who see only some of them.
 pub(super) async fn timeline(
     connection: &impl ConnectionTrait,
+    sight: Sight,
     incident: i64,
 ) -> Result<Timeline, MainError> {
-    let rows = incident_update::Entity::find()
-        .filter(incident_update::Column::IncidentId.eq(incident))
-        .order_by_asc(incident_update::Column::Id)
-        .all(connection)
-        .await?;
+    let mut entries =
+        incident_update::Entity::find().filter(incident_update::Column::IncidentId.eq(incident));
+    if sight.is_confined() {
+        entries = entries.filter(incident_update::Column::NamesServices.eq(false));
+    }
+    let rows = entries.order_by_asc(incident_update::Column::Id).all(connection).await?;
     let entry = |row: &incident_update::Model| {
         let corrupt = |problem: &str| MainError::corrupt("incident_update", &row.id, &problem);
         Ok::<_, MainError>(TimelineEntry {
@@ -182,7 +188,8 @@ pub(super) fn update_row(
         status: Set(entry.status.as_str().into()),
         message: Set(entry.message.to_json().to_string()),
         notify_subscribers: Set(entry.notify_subscribers),
-        is_internal: Set(audience == Audience::Members),
+        is_internal: Set(audience != Audience::Everybody),
+        names_services: Set(audience == Audience::MembersWhoSeeAll),
         created_at: Set(entry.created_at.ms()),
         ..Default::default()
     }
@@ -202,6 +209,7 @@ pub(super) async fn add_services(
             is_derived: Set(affected.is_derived),
             added_at: Set(affected.added_at.ms()),
             recovered_at: Set(affected.recovered_at.map(Timestamp::ms)),
+            evidence: Set(affected.evidence.as_deref().and_then(evidence::to_stored)),
         })
         .collect();
     if !rows.is_empty() {
@@ -247,7 +255,7 @@ pub(super) async fn set_services(
             .col_expr(incident_service::Column::AddedAt, Expr::value(added_at.ms()));
         of_incident(rows, incident, services).exec(connection).await?;
     }
-    Ok(())
+    evidence::set_of_known(connection, incident, &known, after).await
 }
 
 /// Narrows a statement to these services of an incident.

@@ -7,7 +7,7 @@ use sea_orm::{
 };
 use watchkeeper_entities::incident::{Column, Entity};
 
-use crate::model::incident::WholeIncident;
+use crate::model::incident::{TimelineEntry, WholeIncident};
 use crate::store::MainError;
 use crate::store::incidents::links::Audience;
 use crate::store::incidents::{automation, links, rows};
@@ -29,6 +29,18 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     links::add_services(connection, key, whole.services.iter()).await?;
     automation::save(connection, key, (None, whole.automation)).await?;
     links::set_pages(connection, key, &[], &whole.statuspages).await
+}
+
+/// Adds an entry to the timeline of an incident in which the engine names services: members see it who see every service.
+///
+/// # Errors
+/// When the database fails.
+pub async fn add_reasons(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    entry: &TimelineEntry,
+) -> Result<(), MainError> {
+    links::add_updates(connection, incident, std::slice::from_ref(entry), Audience::MembersWhoSeeAll).await
 }
 
 /// Stores what has changed from `before` to `after`.

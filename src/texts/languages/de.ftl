@@ -28,6 +28,17 @@ relapsed = Was wieder funktionierte, ist erneut betroffen.
 monitoring = Alles funktioniert wieder. Wir beobachten die Lage weiter.
 resolved = Alles funktioniert wieder.
 
+reason-since = seit { $note }
+reason-lasts = { $note } lang
+reason-lasted = vorbei nach { $note }
+reason-seen = gesehen von { $note }
+reason-unseen = nicht von { $note }
+reason-depends = hängt ab von { $note }
+reason-more = { $others ->
+    [one] und ein weiterer Dienst
+   *[other] und { $others } weitere Dienste
+}
+
 acknowledged = Bestätigt von { $by }.
 acknowledged-with-note = Bestätigt von { $by }: { $note }
 

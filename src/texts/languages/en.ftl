@@ -28,6 +28,17 @@ relapsed = What worked again is affected again.
 monitoring = Everything works again. We keep watching.
 resolved = Everything works again.
 
+reason-since = since { $note }
+reason-lasts = for { $note }
+reason-lasted = over after { $note }
+reason-seen = seen by { $note }
+reason-unseen = not by { $note }
+reason-depends = depends on { $note }
+reason-more = { $others ->
+    [one] and one more service
+   *[other] and { $others } more services
+}
+
 acknowledged = Acknowledged by { $by }.
 acknowledged-with-note = Acknowledged by { $by }: { $note }
 

@@ -5,6 +5,7 @@
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
+use crate::id::Id;
 use crate::incidents::prose;
 use crate::model::incident::{Affected, ChosenPage, Incident, WholeIncident};
 use crate::model::translated::Translated;
@@ -42,6 +43,8 @@ impl Seen {
 pub(super) struct Hidden {
     pub(super) services: Vec<Affected>,
     pub(super) statuspages: Vec<ChosenPage>,
+    /// Entries in which the engine names services.
+    entries: Vec<Id>,
     /// The title as its caller may read it; `None` = as it is.
     title: Option<Translated>,
 }
@@ -64,8 +67,12 @@ impl Hidden {
         let services = services.filter(|one| seen.services.iter().all(|other| other.service != one.service));
         let pages = whole.statuspages.iter();
         let pages = pages.filter(|one| seen.statuspages.iter().all(|other| other.key != one.key));
+        let entries = whole.internal_updates.iter().map(|entry| entry.id);
+        let entries =
+            entries.filter(|id| seen.internal_updates.iter().all(|other| other.id != *id)).collect();
         let title = Some(seen.incident.title.clone());
-        Ok(Self { services: services.cloned().collect(), statuspages: pages.cloned().collect(), title })
+        let (services, statuspages) = (services.cloned().collect(), pages.cloned().collect());
+        Ok(Self { services, statuspages, entries, title })
     }
 
     /// Returns true if it concerns services that the caller does not see.
@@ -100,6 +107,7 @@ impl Hidden {
     pub(super) fn seen(&self, mut whole: WholeIncident) -> Seen {
         whole.services.retain(|one| self.services.iter().all(|hidden| hidden.service != one.service));
         whole.statuspages.retain(|one| self.statuspages.iter().all(|hidden| hidden.key != one.key));
+        whole.internal_updates.retain(|entry| !self.entries.contains(&entry.id));
         if let Some(title) = self.title.clone().filter(|_| !self.services.is_empty()) {
             whole.incident.title = title;
         }

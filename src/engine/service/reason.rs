@@ -1,0 +1,87 @@
+//! Why the status of a service changed, as the log tells it: what the deciding check said, and which locations fail now.
+//!
+//! Only what the actor has at hand is told; messages to people read the history.
+
+use crate::engine::service::ServiceActor;
+use crate::engine::service::watching::Watching;
+use crate::model::check::{CheckStatus, Failure};
+use crate::model::watch::Effect;
+
+/// What the check says that made the status change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ChangeReason {
+    failure: Box<Failure>,
+    status_code: Option<u16>,
+}
+
+impl ChangeReason {
+    /// The failure among these effects; `None` when nothing changes, or no failed check is the reason.
+    pub(super) fn from_effects(effects: &[Effect]) -> Option<Self> {
+        if !effects.iter().any(|effect| matches!(effect, Effect::Change(_))) {
+            return None;
+        }
+        effects.iter().find_map(|effect| {
+            let Effect::Record(finished) = effect else { return None };
+            let measurement = &finished.measurement;
+            Some(Self { failure: measurement.failure.clone()?, status_code: measurement.status_code })
+        })
+    }
+
+    pub(super) fn error_code(&self) -> &'static str {
+        self.failure.code.as_str()
+    }
+
+    pub(super) fn error_message(&self) -> &str {
+        &self.failure.message
+    }
+
+    pub(super) const fn status_code(&self) -> Option<u16> {
+        self.status_code
+    }
+}
+
+impl ServiceActor {
+    /// The target; `None` for services that are not checked.
+    pub(super) fn target_for_log(&self) -> Option<String> {
+        Some(self.definition.task.as_ref()?.spec.target_for_log())
+    }
+
+    /// The names of the locations whose newest result failed; `None` when there are none.
+    pub(super) fn failing_locations(&self) -> Option<String> {
+        let (Watching::Checked(watch), Some(task)) = (&self.watching, &self.definition.task) else {
+            return None;
+        };
+        let memory = watch.memory();
+        let failing = memory.votes.iter().filter(|(_, vote)| vote.status != CheckStatus::Up);
+        let known = failing.filter_map(|(slot, _)| self.shard.roster.get(*task.locations.get(*slot)?));
+        let names: Vec<String> = known.map(|known| known.location.name.clone()).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::model::check::{ErrorCode, Measurement, Timings};
+    use crate::model::history::{ChangeCause, MeasuredStatus};
+    use crate::model::status_line::Change;
+    use crate::model::watch::{Attempt, Finished};
+
+    fn failed() -> Effect {
+        let at = Timestamp::from_ms(1_000);
+        let attempt = Attempt { slot: 0, scheduled_at: at, attempt: 1 };
+        let measurement = Measurement::unanswered(ErrorCode::ConnectRefused, "refused", Timings::default());
+        Effect::Record(Finished { attempt, checked_at: at, measurement })
+    }
+
+    #[test]
+    fn the_failed_check_is_the_reason_of_a_change() {
+        let (from, to, cause) = (MeasuredStatus::Up, MeasuredStatus::Down, ChangeCause::Votes);
+        let change = Effect::Change(Change { at: Timestamp::from_ms(1_000), from, to, cause });
+        let reason = ChangeReason::from_effects(&[failed(), change.clone()]).unwrap();
+        assert_eq!((reason.error_code(), reason.error_message()), ("connect_refused", "refused"));
+        assert_eq!(ChangeReason::from_effects(&[failed()]), None, "nothing changes");
+        assert_eq!(ChangeReason::from_effects(&[change]), None, "no check is the reason");
+    }
+}

@@ -1,0 +1,158 @@
+//! Why services are in trouble, for the incidents that are about to be told of them.
+//!
+//! It is read before the transaction that writes the incidents, for the first services of a batch, and never keeps an incident from being
+//! written: when the history cannot be read in time, the incident has no reason. What it means is decided by `model::outage_evidence`.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::announcer::Announcer;
+use crate::id::Id;
+use crate::incidents::desk::Desk;
+use crate::model::dependency::Dependency;
+use crate::model::history::StoredCheck;
+use crate::model::incident::{Affected, TimelineEntry, WholeIncident};
+use crate::model::location::LocationCode;
+use crate::model::outage::Outage;
+use crate::model::outage_evidence::{LastFailure, OutageEvidence, PARENTS_MAX, SERVICES_MAX};
+use crate::model::service::{Service, ServiceKey};
+use crate::store::history::newest::{WantedResults, newest_of_services};
+use crate::store::{MainError, dependencies, outages, services};
+use crate::texts::reason::{self, OutageReason};
+
+/// The time that reading the history may take.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Results matter from so many intervals before the start of an outage on: by then every location has checked.
+const INTERVALS_BEFORE: i64 = 3;
+/// The same in milliseconds, at least and at most: results of a bucket's other services lie in the same range.
+const SHORTEST_BEFORE_MS: i64 = 60_000;
+const LONGEST_BEFORE_MS: i64 = 3_600_000;
+
+/// What is known of the trouble of some services, by service.
+#[derive(Debug, Default)]
+pub(super) struct CollectedEvidence(HashMap<ServiceKey, OutageEvidence>);
+
+/// The evidence for the outages of these services that no incident has been told of yet: the first ones, as many as an incident shows.
+pub(super) async fn collect(
+    announcer: &Announcer,
+    among: &[ServiceKey],
+) -> Result<CollectedEvidence, MainError> {
+    let main = announcer.databases.main.reader();
+    let mut untold = outages::of_services(main, among).await?;
+    untold.retain(Outage::is_untold);
+    untold.sort_by_key(|outage| (outage.began_at, outage.service));
+    untold.truncate(SERVICES_MAX);
+    if untold.is_empty() {
+        return Ok(CollectedEvidence::default());
+    }
+    let keys: Vec<ServiceKey> = untold.iter().map(|outage| outage.service).collect();
+    let known = services::by_keys(main, &keys).await?;
+    let known: HashMap<ServiceKey, Service> = known.into_iter().map(|one| (one.key, one)).collect();
+    let parents = dependencies::of_services(main, &keys).await?;
+    let checks = checks_of(announcer, &untold, &known).await;
+    let found = untold.iter().filter_map(|outage| {
+        let service = known.get(&outage.service)?;
+        let checks = checks.get(&service.key).map_or(&[] as &[StoredCheck], Vec::as_slice);
+        let evidence = OutageEvidence {
+            since: outage.began_at.ms(),
+            target: service.target.clone(),
+            depends_on: names(parents.get(&service.key).map_or(&[], Vec::as_slice)),
+            last_failure: LastFailure::from_checks(checks, |code| location_name(announcer, code)),
+        };
+        Some((service.key, evidence))
+    });
+    Ok(CollectedEvidence(found.collect()))
+}
+
+/// The newest checks of these services; nothing when the history cannot be read in time.
+async fn checks_of(
+    announcer: &Announcer,
+    untold: &[Outage],
+    known: &HashMap<ServiceKey, Service>,
+) -> HashMap<ServiceKey, Vec<StoredCheck>> {
+    let wanted = untold.iter().map(|outage| {
+        let settings = known.get(&outage.service).and_then(|service| service.settings.as_ref());
+        let interval_ms = settings.map_or(0, |settings| i64::from(settings.interval_seconds) * 1_000);
+        let before_ms = (INTERVALS_BEFORE * interval_ms).clamp(SHORTEST_BEFORE_MS, LONGEST_BEFORE_MS);
+        WantedResults { service: outage.service, since: outage.began_at.plus_ms(-before_ms) }
+    });
+    let wanted: Vec<WantedResults> = wanted.collect();
+    match timeout(PATIENCE, newest_of_services(announcer.databases.history.reader(), &wanted)).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "incidents are written without a reason: the history cannot be read");
+            HashMap::new()
+        }
+        Err(_) => {
+            tracing::warn!("incidents are written without a reason: the history does not answer in time");
+            HashMap::new()
+        }
+    }
+}
+
+fn names(parents: &[Dependency]) -> Vec<String> {
+    let name = |parent: &Dependency| match parent {
+        Dependency::Service(service) => service.name.clone(),
+        Dependency::Tag { label, .. } => label.clone(),
+    };
+    parents.iter().take(PARENTS_MAX).map(name).collect()
+}
+
+/// The name of a location, its code where nobody knows it; `None` for pings, which come from no location.
+fn location_name(announcer: &Announcer, code: &str) -> Option<String> {
+    if code == LocationCode::push().as_str() {
+        return None;
+    }
+    let known = announcer.definer.roster.find(code);
+    Some(known.map_or_else(|| code.to_owned(), |known| known.location.name.clone()))
+}
+
+impl CollectedEvidence {
+    /// Gives the evidence of these outages to the services that an incident affects, as far as there is room for it. Returns the
+    /// services that have new evidence.
+    pub(super) fn give_to(&self, affected: &mut [Affected], told: &[Outage]) -> Vec<ServiceKey> {
+        let mut new: HashMap<ServiceKey, OutageEvidence> = HashMap::new();
+        for outage in told {
+            if let Some(evidence) = self.0.get(&outage.service) {
+                let since = outage.began_at.ms();
+                new.insert(outage.service, OutageEvidence { since, ..evidence.clone() });
+            }
+        }
+        if new.is_empty() {
+            return Vec::new();
+        }
+        let mut room =
+            SERVICES_MAX.saturating_sub(affected.iter().filter(|row| row.evidence.is_some()).count());
+        let mut given = Vec::new();
+        for row in affected {
+            let has_room = row.evidence.is_some() || room > 0;
+            let Some(evidence) = new.remove(&row.service).filter(|_| has_room) else { continue };
+            if row.evidence.replace(Box::new(evidence)).is_none() {
+                room -= 1;
+            }
+            given.push(row.service);
+        }
+        given
+    }
+}
+
+/// The entry that tells members why these services of an incident are in trouble, of as many as it was told of; `None` when it was told
+/// nothing new, or no reason is known.
+pub(super) fn internal_entry(
+    whole: &WholeIncident,
+    (given, news): (&[ServiceKey], usize),
+    desk: &Desk<'_>,
+) -> Option<TimelineEntry> {
+    if news == 0 {
+        return None;
+    }
+    let reasons = whole.services.iter().filter_map(|row| {
+        let evidence = row.evidence.as_deref().filter(|_| given.contains(&row.service))?;
+        Some(OutageReason { service: &row.name, evidence, recovered_at: None, at: desk.now.ms() })
+    });
+    let message = reason::entry(&reasons.collect::<Vec<_>>(), news, desk.organisation)?;
+    let (status, created_at) = (whole.incident.status, desk.now);
+    Some(TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at })
+}

@@ -1,0 +1,43 @@
+//! The evidence that services of an incident are in trouble, as it is stored with them: JSON in one column.
+//!
+//! Evidence that cannot be read is left out: it explains an incident, which must be shown without it as well.
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use watchkeeper_entities::incident_service::{Column, Entity};
+
+use crate::model::incident::Affected;
+use crate::model::outage_evidence::OutageEvidence;
+use crate::model::service::ServiceKey;
+use crate::store::MainError;
+
+pub(super) fn from_stored(stored: &str) -> Option<Box<OutageEvidence>> {
+    serde_json::from_str(stored).ok()
+}
+
+pub(super) fn to_stored(evidence: &OutageEvidence) -> Option<String> {
+    serde_json::to_string(evidence).ok()
+}
+
+/// Stores the evidence of services that the incident affected before and that have other evidence now: one statement each, for as many
+/// services as have evidence at most.
+pub(super) async fn set_of_known(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    known: &HashMap<ServiceKey, &Affected>,
+    after: &[Affected],
+) -> Result<(), MainError> {
+    let is_new =
+        |row: &&Affected| known.get(&row.service).is_some_and(|before| before.evidence != row.evidence);
+    for row in after.iter().filter(is_new) {
+        Entity::update_many()
+            .col_expr(Column::Evidence, Expr::value(row.evidence.as_deref().and_then(to_stored)))
+            .filter(Column::IncidentId.eq(incident))
+            .filter(Column::ServiceId.eq(row.service))
+            .exec(connection)
+            .await?;
+    }
+    Ok(())
+}
