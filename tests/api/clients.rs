@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::client::{Answer, Client};
 use crate::support::server::Server;
+use crate::support::target::Target;
 use crate::support::{KEEP, UNKNOWN_ID};
 
 /// Members that the server changes by itself, or that only a read shows.
@@ -224,8 +225,10 @@ impl Sdk {
 fn an_sdk_walks_through_the_whole_api() {
     let (_server, client) = tenant();
     let sdk = Sdk { client: client.clone(), keys: std::cell::Cell::new(0) };
+    // It is up, or there would be an incident after some seconds.
+    let target = Target::start();
     let body = json!({
-        "name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/", "tags": ["env:prod"],
+        "name": "Shop", "check_type": "http", "target": target.url(), "tags": ["env:prod"],
         "settings": {"interval_seconds": 3600, "config": {"headers": {"X-Key": "secret"}}},
     });
     let shop = sdk.post("/v1/services", &body).expect(201).data()["id"].clone();

@@ -26,8 +26,11 @@ fn told(answer: &Answer) -> (u16, Value) {
     let mut body = answer.json();
     body.as_object_mut().unwrap().remove("request_id");
     if let Some(data) = body.get_mut("data").and_then(Value::as_object_mut) {
-        for own in ["id", "created_at", "updated_at", "configured_at", "last_check_at", "slug", "url"] {
+        for own in ["id", "created_at", "updated_at", "configured_at", "slug", "url"] {
             data.remove(own);
+        }
+        for measured in ["status", "effective_status", "uptime_30d", "avg_response_ms", "last_check_at"] {
+            data.remove(measured);
         }
     }
     (answer.status, body)

@@ -20,6 +20,18 @@ fn server_on(postgres: &Postgres) -> Server {
     Server::with("", &[("WATCHKEEPER_DATABASE_URL", &url), ("WATCHKEEPER_HISTORY_URL", &url)])
 }
 
+/// One that waits for a lock for as long as a test needs.
+fn patient_server_on(postgres: &Postgres) -> Server {
+    let url = postgres.url();
+    let variables = [
+        ("WATCHKEEPER_DATABASE_URL", &*url),
+        ("WATCHKEEPER_HISTORY_URL", &url),
+        ("WATCHKEEPER_DATABASE__LOCK_TIMEOUT_SECONDS", "60"),
+        ("WATCHKEEPER_DATABASE__STATEMENT_TIMEOUT_SECONDS", "60"),
+    ];
+    Server::with("", &variables)
+}
+
 fn made(client: &Client, path: &str, body: &Value) -> String {
     client.post(path, body).expect(201).data()["id"].as_str().unwrap().to_owned()
 }
@@ -40,6 +52,12 @@ impl Drop for Over<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// The number of statements that wait for a lock.
+fn waiting(postgres: &Postgres) -> u32 {
+    let count = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    postgres.ask(count).parse().unwrap()
 }
 
 fn deadlocks(postgres: &Postgres) -> String {
@@ -110,22 +128,23 @@ fn people_and_the_engine_never_wait_in_a_circle() {
 #[tokio::test]
 async fn a_write_that_was_given_up_for_another_is_made_again() {
     let Some(postgres) = Postgres::start() else { return };
-    let server = server_on(&postgres);
+    // Time enough for the other one to close the circle before the server, which waits first, looks for one.
+    postgres.ask("ALTER ROLE postgres SET deadlock_timeout = '10s'");
+    let server = patient_server_on(&postgres);
     let client = server.client();
     let id = made(&client, "/v1/services", &json!({"name": "Shop", "check_type": "manual"}));
-    let other = std::thread::scope(|scope| {
-        let other = scope.spawn(|| {
-            postgres.ask(
-                "DO $$ BEGIN PERFORM 1 FROM service FOR UPDATE; PERFORM pg_sleep(0.5); \
-                PERFORM 1 FROM organisation FOR UPDATE; PERFORM pg_sleep(0.5); END $$",
-            )
-        });
-        std::thread::park_timeout(Duration::from_millis(200));
-        let changed = client.patch(&service(&id), &json!({"name": "Store"}));
+    let mut other = postgres.hold("SELECT 1 FROM service FOR UPDATE");
+    std::thread::scope(|scope| {
+        let change = scope.spawn(|| client.patch(&service(&id), &json!({"name": "Store"})));
+        while waiting(&postgres) == 0 {
+            assert!(!change.is_finished(), "it did not wait");
+        }
+        // It gets this lock when the server's transaction has been given up, and ends.
+        other.go_on("SELECT 1 FROM organisation FOR UPDATE");
+        other.release();
+        let changed = change.join().unwrap();
         assert_eq!((changed.status, &changed.data()["name"]), (200, &json!("Store")), "{}", server.log());
-        other.join()
     });
-    assert!(other.is_ok());
     eventually("the server counts what it gave up", || (deadlocks(&postgres) == "1").then_some(())).await;
     assert_eq!(client.get(&service(&id)).expect(200).data()["name"], "Store");
 }

@@ -3,7 +3,6 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::client::Client;
 use crate::support::moments::moment;
 use crate::support::planned::{id_of, in_state, maintenance, planned};
 use crate::support::server::Server;

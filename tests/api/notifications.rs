@@ -120,8 +120,7 @@ async fn many_things_at_once_are_told_in_one_message() {
     create_channel(&client, &webhook(&sink.url(), &json!({"digest_above": 2})));
     let incidents: Vec<Value> = (0..5).map(|_| open_incident(&client, &json!({}))).collect();
     until_received(&sink, 2).await;
-    let held = deliveries(&client, "status=waiting");
-    assert_eq!(held.len(), 3);
+    let held = until_status(&client, "waiting", 3).await;
     assert!(held.iter().all(|row| row["held_by"] == "digest" && row["next_try_at"].is_string()), "{held:?}");
     resolve(&client, &incidents[4]);
     let deadline = tokio::time::Instant::now() + Duration::from_secs(90);

@@ -1,13 +1,25 @@
 //! The databases of a test's server: files in its folder, or two databases of its own on a private PostgreSQL.
 //!
 //! `WATCHKEEPER_TESTS_DATABASE=postgres` chooses PostgreSQL for every server whose test says nothing about it. All of them
-//! share one PostgreSQL; each pair is copied from one that is migrated once, and dropped with its server.
+//! share one PostgreSQL. Databases of either kind are copied from a pair that is migrated once: the migrations are half of what a
+//! first start costs. Whoever chooses another data folder starts where there is nothing (`reliability disk_full`, `power_cut`).
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use watchkeeper::config::limits::StoreLimits;
+use watchkeeper::store::Databases;
+use watchkeeper::store::database::sqlite_url;
+
 use crate::support::postgres::{Hold, Postgres};
+use crate::support::tenants::apart;
+
+/// The files of the embedded databases, main first.
+pub(crate) const FILES: [&str; 2] = ["main.db", "history.db"];
 
 /// Names the kind of databases that the tests run on.
 const CHOICE: &str = "WATCHKEEPER_TESTS_DATABASE";
@@ -33,6 +45,27 @@ impl Backend {
             Ok(other) => panic!("{CHOICE} is {other:?}: sqlite and postgres are known"),
         }
     }
+}
+
+/// Makes a data folder with migrated databases without any rows.
+pub(crate) fn make_data_folder(folder: &Path) {
+    static CONTENTS: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
+    DirBuilder::new().mode(0o700).create(folder).unwrap();
+    for (name, bytes) in FILES.iter().zip(CONTENTS.get_or_init(migrate_files)) {
+        std::fs::write(folder.join(name), bytes).unwrap();
+    }
+}
+
+fn migrate_files() -> [Vec<u8>; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let files = FILES.map(|name| folder.path().join(name));
+    let [main, history] = files.each_ref().map(|file| sqlite_url(file));
+    apart(async || {
+        let databases = Databases::open(&main, &history, &StoreLimits::default()).await.unwrap();
+        databases.main.close().await;
+        databases.history.close().await;
+    });
+    files.map(|file| std::fs::read(file).unwrap())
 }
 
 /// Two migrated databases without any rows, dropped when this is.

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::support::client::Client;
 
 /// How long an event may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A stream of events.
 pub(crate) struct Listener {
@@ -134,7 +134,8 @@ impl Listener {
     /// The next event.
     #[track_caller]
     pub(crate) fn next(&mut self) -> Event {
-        self.within(PATIENCE).expect("an event")
+        let next = self.within(PATIENCE);
+        next.unwrap_or_else(|| panic!("no event; has the stream ended? {}", self.has_ended))
     }
 
     /// The next event of this type about this; others are passed over.

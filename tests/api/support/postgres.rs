@@ -204,6 +204,13 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
+    /// Goes on with this statement, which may have to wait; it is not waited for here.
+    #[allow(dead_code, reason = "the tests of the API ask")]
+    pub(crate) fn go_on(&mut self, statement: &str) {
+        let input = self.input.as_mut().expect("the transaction has not ended");
+        writeln!(input, "{statement};").expect("psql reads");
+    }
+
     /// Ends the transaction.
     pub(crate) fn release(&mut self) {
         self.input = None;

@@ -17,7 +17,7 @@ use watchkeeper::store::database::sqlite_url;
 
 use crate::support::client::Client;
 use crate::support::conformance;
-use crate::support::databases::{Backend, Pair, URLS};
+use crate::support::databases::{Backend, FILES, Pair, URLS, make_data_folder};
 use crate::support::eventually;
 use crate::support::postgres::Postgres;
 use crate::support::tenants;
@@ -106,6 +106,9 @@ impl Server {
             if environment.iter().all(|(known, _)| known != name) {
                 environment.push((name.to_owned(), url));
             }
+        }
+        if is_embedded(&environment) {
+            make_data_folder(&data_folder(&folder, &[]));
         }
         let (child, address) = launch(&folder, &environment);
         let made = || std::fs::read_to_string(data_folder(&folder, &environment).join("token")).unwrap();
@@ -201,7 +204,7 @@ impl Server {
             let given = self.environment.iter().rev().find(|(name, _)| name == URLS[index]);
             given.map(|(_, url)| url.clone())
         };
-        [(0, "main.db"), (1, "history.db")].map(|(index, name)| named(index).unwrap_or_else(|| file(name)))
+        [0, 1].map(|index| named(index).unwrap_or_else(|| file(FILES[index])))
     }
 
     /// A connection of one's own to the main database.
@@ -315,6 +318,11 @@ fn command(folder: &TempDir, environment: &[(String, String)]) -> Command {
     let settings = environment.iter().filter(|(name, _)| name != OTHER_BINARY);
     command.envs(settings.map(|(name, value)| (name, value)));
     command
+}
+
+/// Returns true if the databases are files in the usual folder.
+fn is_embedded(environment: &[(String, String)]) -> bool {
+    environment.iter().all(|(name, _)| !URLS.contains(&name.as_str()) && name != "WATCHKEEPER_DATA_DIR")
 }
 
 /// The data folder: the usual one, or one that the test has chosen.

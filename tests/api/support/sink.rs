@@ -2,8 +2,8 @@
 //! it is told to.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -95,7 +95,7 @@ impl Sink {
 
     /// One that behaves like this.
     pub(crate) fn with(conduct: Conduct) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = TcpListener::bind((own_address(), 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let state = Arc::new(State {
             conduct: Mutex::new(conduct),
@@ -150,6 +150,15 @@ impl Drop for Sink {
             let _ = thread.join();
         }
     }
+}
+
+/// An address of this machine that no other sink has. On a shared one, a port that another test has given back may be asked for
+/// by the service that watched it.
+fn own_address() -> Ipv4Addr {
+    static SINKS: AtomicU16 = AtomicU16::new(1);
+    let process = u8::try_from(std::process::id() % 128).unwrap();
+    let [high, low] = SINKS.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+    Ipv4Addr::new(127, 64 + process, high, low)
 }
 
 /// Answers the requests of a connection, one after the other.

@@ -84,22 +84,26 @@ fn read_permissions(text: &str) -> Permissions {
     })
 }
 
-/// Runs `work` in a transaction and commits it. On a thread of its own: the caller may be inside a runtime, which would
-/// wait for itself.
+/// Runs `work` in a transaction and commits it.
 fn write<T: Send>(url: &str, work: impl AsyncFnOnce(&Transaction) -> T + Send) -> T {
+    apart(async || {
+        let limits =
+            StoreLimits { acquire_timeout_seconds: ACQUIRE_TIMEOUT_SECONDS, ..StoreLimits::default() };
+        let main = Database::connect(url, &limits).await.unwrap();
+        let transaction = main.begin().await.unwrap();
+        let made = work(&transaction).await;
+        transaction.commit().await.unwrap();
+        main.close().await;
+        made
+    })
+}
+
+/// Runs `work` on a thread and a runtime of its own: the caller may be inside a runtime, which would wait for itself.
+pub(crate) fn apart<T: Send>(work: impl AsyncFnOnce() -> T + Send) -> T {
     let worker = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let limits =
-                StoreLimits { acquire_timeout_seconds: ACQUIRE_TIMEOUT_SECONDS, ..StoreLimits::default() };
-            let main = Database::connect(url, &limits).await.unwrap();
-            let transaction = main.begin().await.unwrap();
-            let made = work(&transaction).await;
-            transaction.commit().await.unwrap();
-            main.close().await;
-            made
-        })
+        runtime.block_on(work())
     };
-    std::thread::scope(|scope| scope.spawn(worker).join())
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    let ended = std::thread::scope(|scope| scope.spawn(worker).join());
+    ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
