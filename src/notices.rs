@@ -39,7 +39,6 @@ use crate::lifecycle;
 use crate::model::access::Organisation;
 use crate::model::notice::{KEPT_MS, Notice, Source, Trouble, Words};
 use crate::notices::patience::Patience;
-use crate::notices::templates::StoredTemplates;
 use crate::store::{MainError, StoreError, notices, organisations};
 
 /// The time between two comparisons.
@@ -73,16 +72,13 @@ impl fmt::Debug for Notices {
 struct Memory {
     patience: Patience,
     looked_ahead: Option<Instant>,
-    templates: StoredTemplates,
+    /// True once the stored templates have been checked.
+    has_checked_templates: bool,
 }
 
 impl Memory {
     fn new(patience: Duration) -> Self {
-        Self {
-            patience: Patience::new(patience, patience),
-            looked_ahead: None,
-            templates: StoredTemplates::default(),
-        }
+        Self { patience: Patience::new(patience, patience), looked_ahead: None, has_checked_templates: false }
     }
 
     /// Returns true when it is time to look at what is to come.
@@ -131,7 +127,9 @@ impl Notices {
             if memory.looks_ahead() {
                 outcomes.push(services::compare_certificates(self).await);
                 outcomes.push(duty::compare(self).await);
-                outcomes.push(memory.templates.compare(self).await.map_err(StoreError::from));
+                let compared = templates::compare(self, !memory.has_checked_templates).await;
+                memory.has_checked_templates |= compared.is_ok();
+                outcomes.push(compared.map_err(StoreError::from));
             }
             outcomes.push(self.forget().await.map_err(StoreError::from));
         }

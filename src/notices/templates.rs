@@ -18,29 +18,19 @@ use crate::texts::Text;
 /// Channels that are read at once.
 const CHANNELS_AT_ONCE: u64 = 100;
 
-/// What is remembered of stored templates.
-#[derive(Debug, Default)]
-pub(super) struct StoredTemplates {
-    /// True once all of them have been looked at.
-    are_known: bool,
-}
-
-impl StoredTemplates {
-    /// Compares the templates with the notices that last.
-    pub(super) async fn compare(&mut self, parts: &Notices) -> Result<(), MainError> {
-        let main = parts.announcer.databases.main.reader();
-        let mut lasting = notices::lasting_of(main, TEMPLATE_EVENT).await?;
-        lasting.retain(|notice| channel_of_source(&notice.trouble.source).is_some());
-        let mut broken = if self.are_known { Vec::new() } else { find_broken(parts).await? };
-        for notice in &lasting {
-            if is_broken_still(parts, notice).await? {
-                broken.push(notice.trouble.clone());
-            }
+/// Compares the templates with the notices that last: all of them, or only those that the notices are about.
+pub(super) async fn compare(parts: &Notices, checks_all: bool) -> Result<(), MainError> {
+    let main = parts.announcer.databases.main.reader();
+    let mut lasting = notices::lasting_of(main, TEMPLATE_EVENT).await?;
+    lasting.retain(|notice| channel_of_source(&notice.trouble.source).is_some());
+    let mut broken = if checks_all { find_broken(parts).await? } else { Vec::new() };
+    for notice in &lasting {
+        if is_broken_still(parts, notice).await? {
+            broken.push(notice.trouble.clone());
         }
-        parts.reconcile(&broken, &lasting, over).await;
-        self.are_known = true;
-        Ok(())
     }
+    parts.reconcile(&broken, &lasting, over).await;
+    Ok(())
 }
 
 /// What is wrong with the stored templates of channels that are switched on.
