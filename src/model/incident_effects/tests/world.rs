@@ -145,6 +145,7 @@ pub(super) fn affected(service: i64) -> Affected {
         is_derived: true,
         added_at: at(90),
         recovered_at: None,
+        evidence: None,
     }
 }
 
