@@ -5,6 +5,7 @@
 //! - `digest`: one message instead of many; `gathered`: which it tells
 //! - `message`: what is told, the same for every kind of channel
 //! - `change`: what a message tells beyond the state of its incident
+//! - `service_facts`: services as messages name them
 //! - `delivery`: one message for one channel, its tries, and when the next one is
 //! - `line`: which messages of a channel go one after the other
 //! - `quiet`: hours in which only what is bad is told
@@ -18,6 +19,7 @@ pub mod line;
 pub mod message;
 pub mod quiet;
 pub mod routing;
+pub mod service_facts;
 
 use std::ops::RangeInclusive;
 

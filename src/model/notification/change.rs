@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::incident::{Affected, Severity};
-use crate::model::notification::message::{SERVICES_MAX, ServiceFacts};
+use crate::model::notification::service_facts::{SERVICES_MAX, ServiceFacts};
 use crate::model::word::spelled;
 
 /// What has changed about an incident, as far as a message tells it by name.

@@ -2,16 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Timestamp;
-use crate::model::incident::{Affected, Impact, IncidentStatus, Severity, WholeIncident};
+use crate::model::incident::{IncidentStatus, Severity, WholeIncident};
 use crate::model::notification::change::IncidentChange;
 use crate::model::notification::digest::DigestFacts;
 use crate::model::notification::event::Event;
-use crate::model::outage_evidence::{OutageEvidence, seconds_between};
+use crate::model::outage_evidence::seconds_between;
 use crate::model::word::spelled;
 
-/// Most services that a message names; `services_count` says how many there are.
-pub const SERVICES_MAX: usize = 50;
+pub use crate::model::notification::service_facts::{SERVICES_MAX, ServiceFacts};
 
 /// The facts of an event. Kept with the delivery as they were, so that each try says the same.
 ///
@@ -89,28 +87,6 @@ pub struct IncidentFacts {
     pub change: IncidentChange,
 }
 
-/// A service that an incident affects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ServiceFacts {
-    /// The id that clients see.
-    pub id: String,
-    /// Its name.
-    pub name: String,
-    /// The word of the impact; `None` for notices.
-    pub impact: Option<String>,
-    /// True if it has recovered.
-    pub is_recovered: bool,
-    /// The time since which it is affected; `None` in messages that earlier versions stored.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<i64>,
-    /// The time of its recovery.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recovered_at: Option<i64>,
-    /// Why it is believed to be in trouble, where the engine has found it so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Box<OutageEvidence>>,
-}
-
 impl IncidentFacts {
     /// The seconds that it lasted; `None` while it is open.
     #[must_use]
@@ -123,28 +99,6 @@ impl IncidentFacts {
     pub fn told_services(&self) -> &[ServiceFacts] {
         let changed = self.change.joined.as_ref().or(self.change.recovered.as_ref());
         changed.map_or(&self.services, |group| &group.services)
-    }
-}
-
-impl ServiceFacts {
-    /// A service as it is affected now.
-    #[must_use]
-    pub fn from_affected(affected: &Affected) -> Self {
-        Self {
-            id: affected.id.to_string(),
-            name: affected.name.clone(),
-            impact: affected.impact.map(|impact: Impact| impact.as_str().to_owned()),
-            is_recovered: affected.recovered_at.is_some(),
-            since: Some(affected.evidence.as_ref().map_or(affected.added_at.ms(), |known| known.since)),
-            recovered_at: affected.recovered_at.map(Timestamp::ms),
-            evidence: affected.evidence.clone(),
-        }
-    }
-
-    /// The seconds for which it was affected; `None` while it is.
-    #[must_use]
-    pub fn duration_seconds(&self) -> Option<i64> {
-        Some(seconds_between(self.since?, self.recovered_at?))
     }
 }
 
