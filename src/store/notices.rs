@@ -46,6 +46,19 @@ pub async fn raise(
     Ok(true)
 }
 
+/// Makes the notice of this trouble less severe, if one lasts that is more so; nobody is told.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn lower(connection: &impl ConnectionTrait, trouble: &Trouble) -> Result<(), MainError> {
+    organisations::lock(connection, trouble.source.organisation).await?;
+    let lasting = find_lasting(connection, &trouble.source).await?;
+    if let Some(lasting) = lasting.filter(|lasting| lasting.trouble.severity > trouble.severity) {
+        to_row(&Notice { trouble: trouble.clone(), ..lasting }).update(connection).await?;
+    }
+    Ok(())
+}
+
 /// Ends the notice of a source, if one lasts; what is told of it is told so. Returns whether anything is.
 ///
 /// # Errors

@@ -12,8 +12,8 @@ use watchkeeper_entities::tag;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::notification::Channel;
 use crate::model::notification::routing::Routing;
-use crate::model::notification::{Channel, Event};
 use crate::model::sight::Sight;
 use crate::store::quiet_hours::StoredQuietHours;
 use crate::store::selected_services::StoredServices;
@@ -61,21 +61,6 @@ pub async fn enabled(
 ) -> Result<Vec<Channel>, MainError> {
     let wanted = of_organisation(organisation).filter(Column::IsEnabled.eq(true));
     read_all(wanted.order_by_asc(Column::Id).all(connection).await?)
-}
-
-/// The organisations with a channel that is switched on and has chosen an event.
-///
-/// # Errors
-/// When the database fails.
-pub async fn wanting(connection: &impl ConnectionTrait, event: Event) -> Result<Vec<i64>, MainError> {
-    let wanted = Entity::find()
-        .select_only()
-        .column(Column::OrganisationId)
-        .distinct()
-        .filter(Column::IsEnabled.eq(true))
-        .filter(Column::Routing.contains(format!("\"{event}\"")))
-        .order_by_asc(Column::OrganisationId);
-    Ok(wanted.into_tuple().all(connection).await?)
 }
 
 /// The channels with these keys, whoever owns them: for the courier.

@@ -57,6 +57,9 @@ monitor-spool = Ergebnisse von { $subject } warten auf der Platte
 monitor-spool-text = Die Datenbank der Messwerte nimmt sie langsamer auf, als sie kommen. Sie werden geschrieben, sobald sie nachkommt.
 monitor-clock = { $subject } traut seiner Uhr nicht
 monitor-clock-text = Die Uhr ist gesprungen oder ging beim Start falsch. Bis ihr wieder zu trauen ist, wird nichts wegen seines Alters gelöscht oder aufgegeben.
+pings-unheard = Pings von { $service } waren nicht zu beurteilen
+pings-unheard-text = Zweimal nacheinander hat niemand zugehört, als sie erwartet wurden: Watchkeeper stand, ein anderer Knoten hat übernommen, oder die Uhr war unglaubwürdig. Kommt bis zur nächsten Frist keiner, gilt er als verpasst.
+pings-heard-text = Sie werden wieder beurteilt.
 monitor-well = Vorbei: { $subject }
 monitor-well-text = Es ist wieder, wie es sein soll.
 

@@ -57,6 +57,9 @@ monitor-spool = Results of { $subject } wait on disk
 monitor-spool-text = The history database takes them more slowly than they come. They are written as soon as it keeps up.
 monitor-clock = { $subject } does not trust its clock
 monitor-clock-text = The wall clock has jumped, or began with a wrong time. Until it is trusted again nothing is deleted or given up by its age.
+pings-unheard = Pings of { $service } could not be judged
+pings-unheard-text = Nobody listened when they were expected, twice in a row: Watchkeeper was stopped, another node took over, or the clock was doubted. If none comes before the next deadline, it counts as missed.
+pings-heard-text = They are judged again.
 monitor-well = Over: { $subject }
 monitor-well-text = It is as it should be again.
 
