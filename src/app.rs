@@ -170,7 +170,7 @@ impl App {
         let limiter = public::limiter(&foundation.config);
         let announcer = Announcer::alone(foundation.databases.clone(), engine.clone(), definer);
         let announcer = among_others(announcer, ownership, bus.as_ref(), &limiter, &recording.news);
-        let restored = past::restore_services(&announcer, is_past_whole).await?;
+        let restored = past::restore_services(&announcer, &guard, is_past_whole).await?;
         let remote = remote::start(&foundation, bus.as_ref(), &announcer, &recording.fenced, &supervisor)?;
         let (recorder, news) = (&recording.recorder, &recording.news);
         let cluster = Cluster::start(bus.as_ref(), &announcer, recorder, news, &supervisor);
@@ -205,6 +205,7 @@ impl App {
             restored,
             lone: Lone::of(&announcer.ownership, &foundation.config),
             places: &places,
+            node,
             telling: telling(&foundation, &state, &recording)?,
         })
         .await;
@@ -230,10 +231,11 @@ impl App {
     pub async fn stop(self) -> anyhow::Result<()> {
         let awaited = Cell::new("requests under way");
         let stopping = async {
+            let heard = self.engine.listening().close();
             self.recording.events.close();
             self.server.stop().await;
             awaited.set("the timetable and background tasks");
-            self.background.stop().await;
+            self.background.stop(heard).await;
             if let Some(cluster) = &self.cluster {
                 awaited.set("the hand-over to other nodes");
                 cluster.leave().await;

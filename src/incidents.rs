@@ -100,7 +100,7 @@ impl Incidents {
         }
         let now = self.clock.now();
         follow::all(self, feed, partitions).await?;
-        wake_up_call.make_if_due(self, partitions).await?;
+        wake_up_call.make_if_due(&self.announcer, (partitions, now)).await?;
         // Not those that are due again meanwhile: however many there are, changes are followed in between.
         while self.look(partitions, now).await? {
             follow::all(self, feed, partitions).await?;

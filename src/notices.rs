@@ -3,6 +3,7 @@
 //!
 //! - `budgets`: error budgets that are used up too fast
 //! - `services`: certificates near their end, heartbeats that were missed
+//! - `hearing`: heartbeats whose pings could not be judged
 //! - `locations`: locations without network, or that are not heard
 //! - `monitor`: what this process cannot do
 //! - `duty`: gaps in on-call schedules
@@ -16,6 +17,7 @@
 
 mod budgets;
 mod duty;
+mod hearing;
 mod locations;
 mod monitor;
 mod patience;
@@ -31,6 +33,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+pub use patience::SeverityFalls;
 pub use signs::Signs;
 
 use crate::announcer::Announcer;
@@ -59,6 +62,8 @@ pub struct Notices {
     pub signs: Arc<dyn Fn() -> Signs + Send + Sync>,
     /// The time for which a location or this process must be in trouble before it is told.
     pub patience: Duration,
+    /// Since when trouble has been less severe than was told.
+    pub falls: Arc<SeverityFalls>,
 }
 
 impl fmt::Debug for Notices {
@@ -121,6 +126,7 @@ impl Notices {
     /// Compares everything once; what is still to come only now and then. What fails keeps nothing else back.
     async fn compare(&self, memory: &mut Memory, is_failing: &mut bool) {
         let mut outcomes = vec![monitor::compare(self, &mut memory.patience).await.map_err(StoreError::from)];
+        outcomes.push(hearing::compare(self).await.map_err(StoreError::from));
         if self.announcer.ownership.leads() {
             outcomes.push(services::compare_heartbeats(self).await);
             outcomes.push(locations::compare(self, &mut memory.patience).await.map_err(StoreError::from));
@@ -140,26 +146,30 @@ impl Notices {
         }
     }
 
-    /// Begins what is wrong and not known, and ends what is known and no longer wrong. One that cannot be written is tried again
-    /// with the next comparison.
+    /// Begins what is wrong and not known, lets fall what has been less severe for long, and ends what is known and no longer
+    /// wrong. One that cannot be written is tried again with the next comparison.
     async fn reconcile(
         &self,
         wrong: &[Trouble],
         lasting: &[Notice],
         over: impl Fn(&Notice, &Organisation) -> Words,
     ) {
-        let known: HashMap<Key<'_>, &Notice> =
-            lasting.iter().map(|notice| (key(&notice.trouble.source), notice)).collect();
-        for trouble in wrong {
-            let is_known = |known: &&Notice| known.trouble.severity >= trouble.severity;
-            if known.get(&key(&trouble.source)).is_none_or(|known| !is_known(known)) {
-                logged(self.begin(trouble).await);
-            }
+        let Changes { begun, fallen, ended } = changes(wrong, lasting, &self.falls, Instant::now());
+        for trouble in begun {
+            logged(self.begin(trouble).await);
         }
-        let wrong: HashSet<Key<'_>> = wrong.iter().map(|trouble| key(&trouble.source)).collect();
-        for notice in lasting.iter().filter(|notice| !wrong.contains(&key(&notice.trouble.source))) {
+        for trouble in fallen {
+            logged(self.lower(trouble).await);
+        }
+        for notice in ended {
             logged(self.end(notice, &over).await);
         }
+    }
+
+    async fn lower(&self, trouble: &Trouble) -> Result<(), MainError> {
+        let transaction = self.announcer.databases.main.begin().await?;
+        lifecycle::notices::lower(&transaction, trouble).await?;
+        transaction.commit().await
     }
 
     async fn begin(&self, trouble: &Trouble) -> Result<(), MainError> {
@@ -200,6 +210,47 @@ impl Notices {
     }
 }
 
+/// What becomes of the notices of an event.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Changes<'a> {
+    /// Trouble that is new, or worse than was told: it is told.
+    begun: Vec<&'a Trouble>,
+    /// Trouble that has been less severe than was told for long: its notice says so, and nobody is told.
+    fallen: Vec<&'a Trouble>,
+    /// Notices that are over.
+    ended: Vec<&'a Notice>,
+}
+
+fn changes<'a>(
+    wrong: &'a [Trouble],
+    lasting: &'a [Notice],
+    falls: &SeverityFalls,
+    now: Instant,
+) -> Changes<'a> {
+    let known: HashMap<Key<'_>, &Notice> =
+        lasting.iter().map(|notice| (key(&notice.trouble.source), notice)).collect();
+    let mut changes = Changes::default();
+    let falls = |source: &Source, is_less: bool| {
+        let Source { organisation, event, name } = source;
+        falls.falls(&format!("{event} {organisation} {name}"), is_less, now)
+    };
+    for trouble in wrong {
+        let told = known.get(&key(&trouble.source)).map(|notice| notice.trouble.severity);
+        let has_fallen = falls(&trouble.source, told.is_some_and(|told| told > trouble.severity));
+        if told.is_none_or(|told| told < trouble.severity) {
+            changes.begun.push(trouble);
+        } else if has_fallen {
+            changes.fallen.push(trouble);
+        }
+    }
+    let wrong: HashSet<Key<'_>> = wrong.iter().map(|trouble| key(&trouble.source)).collect();
+    for notice in lasting.iter().filter(|notice| !wrong.contains(&key(&notice.trouble.source))) {
+        falls(&notice.trouble.source, false);
+        changes.ended.push(notice);
+    }
+    changes
+}
+
 fn logged(written: Result<(), MainError>) {
     if let Err(error) = written {
         tracing::warn!(%error, "a notice cannot be written at the moment");
@@ -212,3 +263,6 @@ type Key<'a> = (i64, &'a str);
 fn key(source: &Source) -> Key<'_> {
     (source.organisation, &source.name)
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,6 +33,7 @@ pub mod incident_service;
 pub mod incident_statuspage;
 pub mod incident_update;
 pub mod installation;
+pub mod listening_span;
 pub mod location;
 pub mod maintenance;
 pub mod maintenance_reminder;

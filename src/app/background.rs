@@ -14,13 +14,17 @@ use crate::app::locations::Place;
 use crate::app::telling::Telling;
 use crate::app::{past, reconcile};
 use crate::clock::guard::ClockGuard;
+use crate::engine::Engine;
 use crate::events::{Hub, tail};
 use crate::feed::News;
+use crate::id::Id;
 use crate::incidents::{self, Incidents};
 use crate::notices;
+use crate::record::listening_marks::ListeningMarks;
 use crate::record::recorder::Recorder;
 use crate::record::restore::Restored;
 use crate::record::upkeep;
+use crate::store::listening_spans::ListeningSpan;
 use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
 use crate::timetable::domains::{DomainClock, DomainWatch};
 use crate::timetable::maintenance_reminders::Reminders;
@@ -36,6 +40,7 @@ const FIGURES: Kind = Kind::restarting("figures_of_the_past");
 const PREPARATION: Kind = Kind::restarting("history_preparation");
 const COURIER: Kind = Kind::restarting("courier");
 const EVENTS: Kind = Kind::restarting("events");
+const LISTENING: Kind = Kind::restarting("listening");
 const INCIDENTS: Kind = Kind::restarting("incidents");
 const NOTICES: Kind = Kind::restarting("notices");
 const RECONCILIATION: Kind = Kind::restarting("reconciliation");
@@ -54,6 +59,8 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) restored: Vec<Restored>,
     pub(super) lone: Option<Lone>,
     pub(super) places: &'a [Place],
+    /// The data folder.
+    pub(super) node: Id,
     pub(super) telling: Telling,
 }
 
@@ -70,6 +77,7 @@ pub(super) struct Background {
     tasks: Vec<JoinHandle<()>>,
     maintenances: Handle<MaintenanceClock>,
     domains: Handle<DomainClock>,
+    marks: Arc<ListeningMarks>,
 }
 
 impl Background {
@@ -85,6 +93,7 @@ impl Background {
             restored,
             lone,
             places,
+            node,
             telling: Telling { courier, notices, watchdog },
         } = parts;
         let Announcer { databases, engine, .. } = announcer;
@@ -123,6 +132,8 @@ impl Background {
         let (marked, clock_guard) = (databases.clone(), Arc::clone(guard));
         let wall_clock =
             supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), Arc::clone(&clock_guard)));
+        let marks = Arc::new(ListeningMarks::new(databases.clone(), node));
+        let listening = mark_listening(supervisor, &marks, engine, guard);
         let placement = Placement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
         let planner = SeriesPlanner { announcer: announcer.clone(), guard: Arc::clone(guard) };
         let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
@@ -134,21 +145,34 @@ impl Background {
         let lasting =
             [courier, notices, figures, preparation, incidents, events, reconciliation, upkeep, wall_clock];
         Self {
-            tasks: lasting.into_iter().chain(references).chain(watchdog).collect(),
+            tasks: lasting.into_iter().chain([listening]).chain(references).chain(watchdog).collect(),
             maintenances: supervisor.start(&placement, move || {
                 MaintenanceClock::new(planner.clone(), transitions.clone(), reminders.clone())
             }),
             domains: supervisor.start(&placement, move || DomainClock::new(domains.clone())),
+            marks,
         }
     }
 
-    /// Stops it.
-    pub(super) async fn stop(&self) {
+    /// Stops it. Pings were heard in the given time, and are not any more.
+    pub(super) async fn stop(&self, heard: Option<ListeningSpan>) {
         for task in &self.tasks {
             task.abort();
         }
         // They may have ended before.
         let _ = self.domains.send(Stop).await;
         let _ = self.maintenances.send(Stop).await;
+        self.marks.keep_last(heard).await;
     }
+}
+
+/// Starts to store when this process listens for pings.
+fn mark_listening(
+    supervisor: &Supervisor,
+    marks: &Arc<ListeningMarks>,
+    engine: &Engine,
+    guard: &Arc<ClockGuard>,
+) -> JoinHandle<()> {
+    let (marks, listening, guard) = (Arc::clone(marks), engine.listening(), Arc::clone(guard));
+    supervisor.spawn(LISTENING, move || Arc::clone(&marks).run(Arc::clone(&listening), Arc::clone(&guard)))
 }

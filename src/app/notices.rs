@@ -21,5 +21,6 @@ pub(super) fn notices(foundation: &Foundation, state: &AppState, recording: &Rec
         guard: Arc::clone(&state.guard),
         signs: Arc::new(signs),
         patience: Duration::from_secs(foundation.config.watchdog.notice_after_seconds.into()),
+        falls: Arc::default(),
     }
 }

@@ -11,11 +11,12 @@ use tokio::task::JoinHandle;
 
 use crate::announcer::Announcer;
 use crate::app::cluster::Lone;
+use crate::clock::guard::ClockGuard;
 use crate::config::Config;
 use crate::config::sources::BadConfig;
 use crate::engine::Engine;
 use crate::record::recorder::{Drain, Recorder};
-use crate::record::restore::{self, Restored};
+use crate::record::restore::{self, Restored, absences};
 use crate::record::spool::Spool;
 use crate::store::{Databases, StoreError};
 use crate::supervise::{Handle, Kind, Supervisor};
@@ -61,8 +62,10 @@ pub(super) async fn replay(databases: &Databases, recorder: &Handle<Recorder>) -
 /// Starts a watch for every stored service: from where it stopped, if its past is there.
 pub(super) async fn restore_services(
     announcer: &Announcer,
+    guard: &ClockGuard,
     is_past_whole: bool,
 ) -> Result<Vec<Restored>, StoreError> {
+    begin_listening(announcer, guard).await?;
     if announcer.ownership.member().is_some() {
         // They come with the partitions.
         Ok(Vec::new())
@@ -71,6 +74,18 @@ pub(super) async fn restore_services(
     } else {
         restore::services_without_past(announcer).await
     }
+}
+
+/// Says when nobody listened for pings before this start. Of services that are shared with other nodes that is known when this
+/// one takes them.
+async fn begin_listening(announcer: &Announcer, guard: &ClockGuard) -> Result<(), StoreError> {
+    let Announcer { databases, engine, ownership, .. } = announcer;
+    let is_alone = ownership.member().is_none();
+    let before = if is_alone { absences::of_all(databases, engine.now()).await? } else { Vec::new() };
+    let listening = engine.listening();
+    listening.begin(&before);
+    listening.note_trust(guard.trusted_now().is_some());
+    Ok(())
 }
 
 /// Brings a history up to date that was away at the start, as soon as it answers. A process that watches alone ends when that

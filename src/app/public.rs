@@ -13,8 +13,10 @@ use crate::timetable::domains::DomainWatch;
 
 /// Opens the server: status pages on their hosts, the API on all others.
 pub(super) fn open(state: AppState, listener: TcpListener) -> anyhow::Result<Server> {
-    let visitors = visitors(&state);
-    serve(state, listener, &visitors)
+    let (visitors, listening) = (visitors(&state), state.engine.listening());
+    let server = serve(state, listener, &visitors)?;
+    listening.open();
+    Ok(server)
 }
 
 /// Returns the handler of requests to the hosts of status pages.

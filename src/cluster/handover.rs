@@ -1,5 +1,6 @@
 //! The watch of a partition's services begins and ends here.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,10 +11,10 @@ use crate::announcer::Announcer;
 use crate::announcer::ownership::Member;
 use crate::feed::News;
 use crate::model::ledger::Fence;
-use crate::model::partition::Partitions;
+use crate::model::partition::{Partition, Partitions};
 use crate::model::service::ServiceAddress;
 use crate::record::recorder::{Drain, Recorder};
-use crate::record::restore;
+use crate::record::restore::{self, absences};
 use crate::store::StoreError;
 use crate::store::history::holds::{self, Hold};
 use crate::supervise::Handle;
@@ -54,11 +55,13 @@ impl Handover {
         if let Err(error) = holds::end_stalled_copies(databases.history.reader()).await {
             tracing::warn!(%error, "writes that stand still cannot be ended");
         }
+        let before = holds::known(databases.history.reader(), partitions).await?;
         let transaction = databases.history.begin().await?;
         holds::limit_idling(&transaction).await?;
         holds::take(&transaction, partitions, hold).await?;
         transaction.commit().await?;
         ownership.hold(partitions, fence);
+        self.note_absences(partitions, &before).await?;
         self.watch(partitions).await
     }
 
@@ -78,11 +81,15 @@ impl Handover {
         for (partition, hold) in &holds {
             ownership.hold([*partition].into_iter().collect(), hold.fence);
         }
-        let partitions: Partitions = holds.into_keys().collect();
+        let partitions: Partitions = holds.keys().copied().collect();
         if partitions.is_empty() {
             return Ok(partitions);
         }
-        match self.watch(partitions).await {
+        let watching = async {
+            self.note_absences(partitions, &holds).await?;
+            self.watch(partitions).await
+        };
+        match watching.await {
             Ok(()) => Ok(partitions),
             Err(error) => {
                 self.lose(partitions).await;
@@ -97,6 +104,21 @@ impl Handover {
     /// When the history database fails.
     pub async fn newest_fence(&self) -> Result<Option<Fence>, StoreError> {
         Ok(holds::newest(self.announcer.databases.history.reader()).await?)
+    }
+
+    /// Tells the engine when nobody listened for pings of services that this node watches from now on.
+    async fn note_absences(
+        &self,
+        partitions: Partitions,
+        before: &BTreeMap<Partition, Hold>,
+    ) -> Result<(), StoreError> {
+        let Announcer { databases, engine, .. } = &self.announcer;
+        let found = absences::of_partitions(databases, partitions, before, engine.now()).await?;
+        let listening = engine.listening();
+        for (partition, absences) in &found {
+            listening.note_taken(*partition, absences);
+        }
+        Ok(())
     }
 
     /// Watches every service of these, which are held. They are ready when their figures are there, but that is not waited

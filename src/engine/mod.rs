@@ -4,6 +4,7 @@
 //! - [`service`]: one actor per checked service; turns `model::watch` effects into messages and timers.
 //! - [`location`]: one actor per location and shard; bounded, polite, runs the checks.
 //! - [`aggregator`]: one actor per shard; live figures, and batches for the recorder.
+//! - [`listening`]: when this process hears pings, and when it did not.
 //!
 //! [`Engine`] is the only door. The engine never imports the store: facts leave it through a `Recipient`. A shard is one
 //! thread, and everything of a service happens on its shard, so that a check wakes no other thread.
@@ -16,6 +17,7 @@ mod first_look;
 pub mod fleet;
 mod haste;
 pub mod lane;
+pub mod listening;
 pub mod location;
 mod retired;
 pub mod roster;
@@ -37,6 +39,7 @@ use crate::engine::fleet::{
     Apply, AreYouThere, Fleet, LookAt, Permit, Release, Retire, RetireAll, TakePing, WatchedService,
     WatchedServices,
 };
+use crate::engine::listening::Listening;
 use crate::engine::location::Prober;
 use crate::engine::roster::Roster;
 use crate::engine::shard::{Shard, Threads};
@@ -76,6 +79,7 @@ pub struct Engine {
     shards: Arc<[Arc<Shard>]>,
     arbiters: Arc<[Arbiter]>,
     counters: Arc<Counters>,
+    listening: Arc<Listening>,
     roster: Arc<Roster>,
     clock: Clock,
     started_at: Timestamp,
@@ -108,10 +112,11 @@ impl Engine {
     pub fn start(parts: &EngineParts) -> Self {
         let started_at = parts.clock.now();
         let counters = Arc::new(Counters::default());
+        let listening = Arc::new(Listening::new(parts.clock.clone()));
         let clock = parts.clock.clone();
         let arbiters = shard::threads(parts.threads);
         parts.roster.look_through(&parts.probers);
-        let shards = shard::start_all(parts, &arbiters, &counters);
+        let shards = shard::start_all(parts, &arbiters, &counters, &listening);
         let placement = Placement { thread: Arbiter::current(), mailbox: parts.limits.mailbox };
         let members = Fleet::new(Arc::clone(&shards), Arc::clone(&counters), parts.supervisor.clone());
         let fleet = parts.supervisor.start_once(&placement, members);
@@ -120,6 +125,7 @@ impl Engine {
             shards,
             arbiters: arbiters.into(),
             counters,
+            listening,
             roster: Arc::clone(&parts.roster),
             clock,
             started_at,
@@ -197,6 +203,7 @@ impl Engine {
     pub async fn release(&self, partitions: Partitions) -> Result<(), EngineStopped> {
         self.fleet.send(Release(partitions)).await?;
         self.shards.iter().for_each(|shard| shard.figures.untrack_all(partitions));
+        self.listening.note_released(partitions);
         self.flush().await
     }
 
@@ -290,6 +297,12 @@ impl Engine {
     #[must_use]
     pub fn roster(&self) -> Arc<Roster> {
         Arc::clone(&self.roster)
+    }
+
+    /// Returns when this process listens for pings.
+    #[must_use]
+    pub fn listening(&self) -> Arc<Listening> {
+        Arc::clone(&self.listening)
     }
 
     /// Now.

@@ -226,6 +226,12 @@ impl KnownLocation {
         if self.is_online(now) { of_online(is_set_aside()) } else { Standing::Offline }
     }
 
+    /// Returns true if it is online, and no organisation suspects it, at `now`.
+    #[must_use]
+    pub fn is_well_for_all(&self, now: Timestamp) -> bool {
+        self.is_online(now) && !self.is_impaired() && !self.suspicion().is_suspect_for_any()
+    }
+
     /// Returns when it had its network back, if it has ever lost it, as far as it is known here at `now`.
     pub(super) fn recovered_at(&self, now: Timestamp) -> Option<Timestamp> {
         match &self.reach {

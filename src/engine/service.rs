@@ -134,7 +134,7 @@ impl ServiceActor {
     fn begin(&mut self, memory: Memory, ctx: &mut Context<Self>) {
         let now = self.now();
         let is_new = memory.votes.is_empty();
-        let (watching, effects) = Watching::begin(&self.definition, memory, now);
+        let (watching, effects) = Watching::begin(&self.definition, memory, now, &self.absences());
         self.watching = watching;
         if let (true, Watching::Checked(watch), Some(task)) =
             (is_new, &mut self.watching, &self.definition.task)
@@ -169,6 +169,7 @@ impl ServiceActor {
 
     pub(super) fn apply(&mut self, effects: Vec<Effect>, ctx: &mut Context<Self>) {
         self.carry_out(effects);
+        self.note_hearing();
         self.set_timer(ctx);
     }
 
@@ -395,6 +396,8 @@ impl Handler<End> for ServiceActor {
 
     fn handle(&mut self, _: End, ctx: &mut Context<Self>) {
         self.sequence = self.sequence.wrapping_add(1);
+        self.watching = Watching::Idle;
+        self.note_hearing();
         ctx.stop();
     }
 }

@@ -14,6 +14,7 @@ use crate::engine::counters::Counters;
 use crate::engine::first_look::FirstLooks;
 use crate::engine::haste::Haste;
 use crate::engine::lane::LaneLimits;
+use crate::engine::listening::Listening;
 use crate::engine::location::{LocationActor, LocationLane, Prober};
 use crate::engine::roster::Roster;
 use crate::id::Id;
@@ -48,6 +49,8 @@ pub struct Shard {
     pub clock: Clock,
     /// The counts of what was done and what was not.
     pub counters: Arc<Counters>,
+    /// When this process listens for pings.
+    pub listening: Arc<Listening>,
     /// Only its own thread plans.
     first_looks: Mutex<FirstLooks>,
     /// The room for haste of each lane.
@@ -121,16 +124,23 @@ pub(super) fn start_all(
     parts: &EngineParts,
     arbiters: &[Arbiter],
     counters: &Arc<Counters>,
+    listening: &Arc<Listening>,
 ) -> Arc<[Arc<Shard>]> {
     let mut handles: Vec<ArbiterHandle> = arbiters.iter().map(Arbiter::handle).collect();
     if handles.is_empty() {
         handles.push(Arbiter::current());
     }
     let shards = handles.into_iter().enumerate();
-    shards.map(|(index, thread)| Arc::new(start(parts, index, thread, Arc::clone(counters)))).collect()
+    let start = |(index, thread)| start(parts, index, thread, (Arc::clone(counters), Arc::clone(listening)));
+    shards.map(|shard| Arc::new(start(shard))).collect()
 }
 
-fn start(parts: &EngineParts, index: usize, thread: ArbiterHandle, counters: Arc<Counters>) -> Shard {
+fn start(
+    parts: &EngineParts,
+    index: usize,
+    thread: ArbiterHandle,
+    (counters, listening): (Arc<Counters>, Arc<Listening>),
+) -> Shard {
     let EngineParts { roster, clock, limits, supervisor, .. } = parts;
     supervisor.watch_thread(format!("shard {index}"), &thread);
     let placement = Placement { thread, mailbox: limits.mailbox };
@@ -145,6 +155,7 @@ fn start(parts: &EngineParts, index: usize, thread: ArbiterHandle, counters: Arc
         roster: Arc::clone(roster),
         clock: clock.clone(),
         counters,
+        listening,
         first_looks: Mutex::default(),
         haste: parts.probers.iter().map(|_| Mutex::new(Haste::new(limits))).collect(),
         is_among_others: AtomicBool::new(false),

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::incidents::Incidents;
+use crate::announcer::Announcer;
+use crate::clock::Timestamp;
 use crate::model::incident_policy::{IncidentPolicy, first_match};
 use crate::model::outage::Outage;
 use crate::model::outage::decision::{Circumstances, Decision};
@@ -35,20 +36,20 @@ impl WakeUpCall {
     /// Looks at all that wait in these partitions, if a minute has passed.
     pub(super) async fn make_if_due(
         &mut self,
-        incidents: &Incidents,
-        partitions: Partitions,
+        announcer: &Announcer,
+        (partitions, now): (Partitions, Timestamp),
     ) -> Result<(), MainError> {
         if self.last.is_some_and(|last| last.elapsed() < INTERVAL) {
             return Ok(());
         }
-        let main = incidents.announcer.databases.main.reader();
+        let main = announcer.databases.main.reader();
         let (mut after, mut policies) = (ServiceKey::MIN, HashMap::new());
         loop {
             let resting = outages::resting(main, partitions, after, AT_ONCE).await?;
             let Some(last) = resting.last() else { break };
             after = last.service;
-            for (organisation, woken) in awake(incidents, &resting, &mut policies).await? {
-                wake(incidents, organisation, &woken).await?;
+            for (organisation, woken) in awake(announcer, (&resting, now), &mut policies).await? {
+                wake(announcer, organisation, (&woken, now)).await?;
             }
         }
         self.last = Some(Instant::now());
@@ -58,11 +59,11 @@ impl WakeUpCall {
 
 /// Those of these outages about which something can be decided now, by organisation.
 async fn awake(
-    incidents: &Incidents,
-    resting: &[Outage],
+    announcer: &Announcer,
+    (resting, now): (&[Outage], Timestamp),
     policies: &mut HashMap<i64, Vec<IncidentPolicy>>,
 ) -> Result<BTreeMap<i64, Vec<ServiceKey>>, MainError> {
-    let main = incidents.announcer.databases.main.reader();
+    let main = announcer.databases.main.reader();
     let keys: Vec<ServiceKey> = resting.iter().map(|outage| outage.service).collect();
     let mut held_back: HashSet<ServiceKey> = covered(main, &keys).await?;
     let stated = services::by_keys(main, &keys).await?;
@@ -70,7 +71,6 @@ async fn awake(
     let free: Vec<&Outage> = resting.iter().filter(|outage| !held_back.contains(&outage.service)).collect();
     let keys: Vec<ServiceKey> = free.iter().map(|outage| outage.service).collect();
     let tags = tags::of_services(main, &keys).await?;
-    let now = incidents.clock.now();
     let mut awake: BTreeMap<i64, Vec<ServiceKey>> = BTreeMap::new();
     for outage in free {
         let known = match policies.entry(outage.organisation) {
@@ -89,11 +89,15 @@ async fn awake(
     Ok(awake)
 }
 
-async fn wake(incidents: &Incidents, organisation: i64, woken: &[ServiceKey]) -> Result<(), MainError> {
-    let transaction = incidents.announcer.databases.main.begin().await?;
+async fn wake(
+    announcer: &Announcer,
+    organisation: i64,
+    (woken, now): (&[ServiceKey], Timestamp),
+) -> Result<(), MainError> {
+    let transaction = announcer.databases.main.begin().await?;
     organisations::lock(&transaction, organisation).await?;
     woken.iter().for_each(|service| transaction.concerns(Scope::Service(*service)));
-    outages::look_now(&transaction, woken, incidents.clock.now()).await?;
+    outages::look_now(&transaction, woken, now).await?;
     transaction.commit().await?;
     Ok(())
 }

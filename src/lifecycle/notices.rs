@@ -35,6 +35,19 @@ pub async fn raise(transaction: &Transaction, trouble: &Trouble, now: Timestamp)
     Ok(true)
 }
 
+/// Makes the notice of this trouble less severe, if one lasts that is more so; nobody is notified.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn lower(transaction: &Transaction, trouble: &Trouble) -> Result<(), MainError> {
+    organisations::lock(transaction, trouble.source.organisation).await?;
+    let lasting = find_lasting(transaction, &trouble.source).await?;
+    if let Some(lasting) = lasting.filter(|lasting| lasting.trouble.severity > trouble.severity) {
+        row_changes::update(transaction, &Notice { trouble: trouble.clone(), ..lasting }).await?;
+    }
+    Ok(())
+}
+
 /// Ends the notice of a source, if one lasts; its end is told in these words. Returns whether there was one.
 ///
 /// # Errors

@@ -63,6 +63,12 @@ impl Course {
         [change, begun.map(|at| self.told(ChangeCause::Flapping, at))].into_iter().flatten()
     }
 
+    /// Returns the time at which it ceases to flap if nothing else happens; `None` while it does not flap.
+    #[must_use]
+    pub fn settles_at(&self) -> Option<Timestamp> {
+        self.flapping.as_ref()?.settles_at(self.rule)
+    }
+
     /// Notices that it does not flap any more.
     pub fn settle(&mut self, now: Timestamp) -> Option<Change> {
         let flapping = self.flapping.as_mut()?;

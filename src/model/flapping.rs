@@ -53,12 +53,24 @@ impl Flapping {
         begins.then(|| self.told(at))
     }
 
+    /// Returns the moment at which it is over if no further turn comes; `None` while the service does not flap.
+    #[must_use]
+    pub fn settles_at(&self, rule: FlappingRule) -> Option<Timestamp> {
+        let newest = self.turns.back().copied().max(self.told_at).unwrap_or_default();
+        self.is_flapping.then(|| self.lasts_until(rule).unwrap_or(newest))
+    }
+
+    /// Returns the moment until which enough turns lie in the window; `None` when they do not, or no rule asks.
+    fn lasts_until(&self, rule: FlappingRule) -> Option<Timestamp> {
+        // It goes on while one more than half as many lie in the window: so long as this one does.
+        let last = self.turns.len().checked_sub(usize::from(rule.changes / 2) + 1)?;
+        let until = self.turns.get(last)?.plus_ms(rule.window_ms());
+        (rule.changes > 0).then_some(until)
+    }
+
     /// Forgets turns that are too old at `now`, and notices that it is over; returns the moment at which it was.
     pub fn settle(&mut self, rule: FlappingRule, now: Timestamp) -> Option<Timestamp> {
-        // It goes on while one more than half as many lie in the window: so long as this one does.
-        let last = self.turns.len().checked_sub(usize::from(rule.changes / 2) + 1);
-        let until = last.and_then(|last| self.turns.get(last)).map(|turn| turn.plus_ms(rule.window_ms()));
-        let until = until.filter(|_| rule.changes > 0).unwrap_or(now);
+        let until = self.lasts_until(rule).unwrap_or(now);
         self.turns.retain(|turn| now.ms_since(*turn) < rule.window_ms());
         let is_over = self.is_flapping && until <= now;
         self.is_flapping &= !is_over;

@@ -2,11 +2,16 @@
 //!
 //! [`Heartbeat`] is the pure state machine over one of them, the counterpart of `watch::Watch`: pings and time go in,
 //! the same effects come out. A deadline is missed when the period and the grace pass without a ping; then one is
-//! missed every further period. Before the first ping nothing is expected.
+//! missed every further period. Before the first ping nothing is expected. A period whose ping may have been lost, because
+//! nobody listened, is no data (`overdue`).
+
+mod overdue;
 
 use crate::clock::{STEP_MS, Timestamp};
+use crate::model::absence::Absence;
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
 use crate::model::course::Course;
+use crate::model::heartbeat::overdue::{EXCUSED_MAX, Hearing, NextDeadline, Overdue, PeriodTerms, judge};
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::rules::FlappingRule;
 use crate::model::service::Settings;
@@ -87,12 +92,20 @@ impl HeartbeatPlan {
         now.min(last.plus_ms(self.interval_ms + self.grace_ms))
     }
 
+    const fn terms(&self) -> PeriodTerms {
+        PeriodTerms { interval_ms: self.interval_ms, grace_ms: self.grace_ms }
+    }
+
+    /// True if both expect pings at the same times, whatever came meanwhile.
+    fn has_same_times(&self, other: &Self) -> bool {
+        let times = |plan: &Self| (plan.interval_ms, plan.grace_ms, plan.stored.counts_from);
+        times(self) == times(other)
+    }
+
     /// True if both expect the same, whatever came meanwhile.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        let expected =
-            |plan: &Self| (plan.interval_ms, plan.grace_ms, plan.stored.counts_from, plan.flapping);
-        expected(self) == expected(other)
+        self.has_same_times(other) && self.flapping == other.flapping
     }
 }
 
@@ -108,16 +121,23 @@ struct Entry {
 pub struct Heartbeat {
     plan: HeartbeatPlan,
     deadline: Option<Timestamp>,
+    /// The periods in a row before the deadline that were no data.
+    excused: u8,
     /// The time of the newest entry of the history.
     last_entry_at: Option<Timestamp>,
     course: Course,
 }
 
 impl Heartbeat {
-    /// Begins, or goes on where an earlier process stopped: a stored ping that the history has lost is recorded, and so is a
-    /// deadline that passed meanwhile.
+    /// Begins, or goes on where an earlier process stopped: a stored ping that the history has lost is recorded, and deadlines
+    /// that passed meanwhile are judged. Those before the last of the absences were judged by the earlier process.
     #[must_use]
-    pub fn begin(mut plan: HeartbeatPlan, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
+    pub fn begin(
+        mut plan: HeartbeatPlan,
+        memory: Memory,
+        now: Timestamp,
+        absences: &[Absence],
+    ) -> (Self, Vec<Effect>) {
         let Resumed { votes, line, changes, flapping, .. } = memory.resume(None, now);
         let newest = votes.into_iter().map(|(_, vote)| vote).max_by_key(|vote| vote.checked_at);
         // An actor that starts again after a panic has an old view of the store.
@@ -128,7 +148,7 @@ impl Heartbeat {
         plan.stored.last = newer(plan.stored.last, told);
         let last_entry_at = newest.map(|vote| vote.checked_at);
         let course = Course::new(line, flapping, plan.flapping);
-        let mut heartbeat = Self { deadline: plan.deadline(), last_entry_at, course, plan };
+        let mut heartbeat = Self { deadline: plan.deadline(), excused: 0, last_entry_at, course, plan };
         let mut effects: Vec<Effect> = changes.into_iter().map(Effect::Change).collect();
         let StoredPings { last, counts_from } = plan.stored;
         // A ping of the future has been recorded there.
@@ -139,58 +159,84 @@ impl Heartbeat {
             heartbeat.record_ping(ping, &mut effects);
         }
         heartbeat.skip_recorded_deadlines();
-        effects.extend(heartbeat.wake(now));
+        let heard = absences.iter().filter(|absence| !absence.is_doubt);
+        let judged_until = heard.map(|absence| absence.from).max();
+        effects.extend(heartbeat.judge_until(now, Hearing { absences, judged_until }));
         (heartbeat, effects)
     }
 
     /// Expects something else from now on; what was seen stays.
-    pub fn expect(&mut self, plan: HeartbeatPlan, now: Timestamp) -> Vec<Effect> {
+    pub fn expect(&mut self, plan: HeartbeatPlan, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         let stored = plan.stored.until(now);
         let last = newer(self.plan.stored.last, stored.last);
-        let mut effects = self.wake(now);
+        let mut effects = self.wake(now, absences);
+        let has_same_times = last == self.plan.stored.last && self.plan.has_same_times(&plan);
         self.plan = HeartbeatPlan { stored: StoredPings { last, ..stored }, ..plan };
         self.course.judge_by(self.plan.flapping);
-        self.deadline = self.plan.deadline();
-        effects.extend(self.wake(now));
+        if !has_same_times {
+            (self.deadline, self.excused) = (self.plan.deadline(), 0);
+        }
+        effects.extend(self.wake(now, absences));
         effects
     }
 
     /// Takes in a ping. One that has been taken in from the store is not counted twice.
-    pub fn ping(&mut self, ping: Ping, now: Timestamp) -> Vec<Effect> {
+    pub fn ping(&mut self, ping: Ping, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         if self.plan.stored.last.is_some_and(|known| known.at == ping.at)
             && self.last_entry_at >= Some(ping.at)
         {
             return Vec::new();
         }
-        let mut effects = self.wake(now.min(ping.at));
+        let mut effects = self.wake(now.min(ping.at), absences);
         self.record_ping(ping, &mut effects);
         effects
     }
 
-    /// Notices a deadline that has passed. However many have, one entry tells.
-    pub fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
+    /// Judges the deadlines that have passed, by the times in which nobody listened.
+    pub fn wake(&mut self, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
+        self.judge_until(now, Hearing { absences, judged_until: None })
+    }
+
+    fn judge_until(&mut self, now: Timestamp, hearing: Hearing<'_>) -> Vec<Effect> {
         let mut effects: Vec<Effect> = self.course.settle(now).map(Effect::Change).into_iter().collect();
         let Some(deadline) = self.deadline.filter(|deadline| *deadline <= now) else { return effects };
-        let is_late = now.ms_since(deadline) > SLACK_MS;
-        let at = if is_late { now } else { deadline };
-        if is_late && self.course.status().verdict() != Verdict::Unknown {
-            effects.extend(
-                self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, deadline).map(Effect::Change),
-            );
+        let next = NextDeadline { at: deadline, excused: self.excused };
+        let Overdue { next, unheard_at, missed_at } = judge(self.plan.terms(), next, hearing, now);
+        (self.deadline, self.excused) = (Some(next.at), next.excused);
+        if let Some(unheard_at) = unheard_at {
+            self.lose_sight(unheard_at, &mut effects);
         }
-        let periods = now.ms_since(deadline) / self.plan.interval_ms + 1;
-        self.deadline = Some(deadline.plus_ms(periods * self.plan.interval_ms));
-        let failure = Failure::new(ErrorCode::HeartbeatMissed, "No ping came in time.");
-        self.record(Entry { due_at: deadline, made_at: at, failure: Some(failure) }, &mut effects);
-        effects
-            .extend(self.course.change_to(MeasuredStatus::Down, ChangeCause::Votes, at).map(Effect::Change));
+        if let Some(missed_at) = missed_at {
+            self.miss(missed_at, now, &mut effects);
+        }
         effects
     }
 
+    /// Nothing is known from `at` on.
+    fn lose_sight(&mut self, at: Timestamp, effects: &mut Vec<Effect>) {
+        if self.course.status().verdict() != Verdict::Unknown {
+            let gap = self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, at);
+            effects.extend(gap.map(Effect::Change));
+        }
+    }
+
+    /// Records a missed deadline.
+    fn miss(&mut self, deadline: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
+        let is_late = now.ms_since(deadline) > SLACK_MS;
+        let at = if is_late { now } else { deadline };
+        if is_late {
+            self.lose_sight(deadline, effects);
+        }
+        let failure = Failure::new(ErrorCode::HeartbeatMissed, "No ping came in time.");
+        self.record(Entry { due_at: deadline, made_at: at, failure: Some(failure) }, effects);
+        effects
+            .extend(self.course.change_to(MeasuredStatus::Down, ChangeCause::Votes, at).map(Effect::Change));
+    }
+
     /// Ends the heartbeat: what was reported holds no longer.
-    pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<Effect> {
-        let mut effects = self.wake(now);
-        self.deadline = None;
+    pub fn end(&mut self, cause: ChangeCause, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
+        let mut effects = self.wake(now, absences);
+        (self.deadline, self.excused) = (None, 0);
         effects.extend(self.course.end(cause, now).map(Effect::Change));
         effects
     }
@@ -225,10 +271,16 @@ impl Heartbeat {
         gap.chain(self.course.change_to(status, ChangeCause::Votes, now)).collect()
     }
 
-    /// Returns the time of the next call of [`Self::wake`].
+    /// Returns the time of the next call of [`Self::wake`]: a deadline passes, or flapping is over.
     #[must_use]
-    pub const fn next_wake(&self) -> Option<Timestamp> {
-        self.deadline
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        [self.deadline, self.course.settles_at()].into_iter().flatten().min()
+    }
+
+    /// Returns true if so many periods in a row were no data that the next one is judged whatever happens.
+    #[must_use]
+    pub const fn is_unheard(&self) -> bool {
+        self.excused >= EXCUSED_MAX
     }
 
     /// Returns the time until which the present status is backed, if no ping comes.
@@ -249,6 +301,7 @@ impl Heartbeat {
         if is_newest {
             self.plan.stored.last = Some(ping);
             self.deadline = Some(ping.at.plus_ms(self.plan.interval_ms + self.plan.grace_ms));
+            self.excused = 0;
         }
         self.record(
             Entry { due_at: ping.at, made_at: ping.at, failure: ping.has_failed.then(failure) },

@@ -3,6 +3,7 @@
 //! No IO, no async, no wire format. Everything here is a plain value with plain methods; whatever needs
 //! "now" takes it as an argument.
 
+pub mod absence;
 pub mod access;
 pub mod access_scope;
 pub mod allowance;

@@ -18,7 +18,7 @@ use crate::notices::patience::Patience;
 use crate::notices::phrase::Phrase;
 use crate::sla_reports::{Asked, SlaReportFailed, gather};
 use crate::stats::sla::account::Judged;
-use crate::store::{MainError, PageWindow, notices, notification_channels, organisations, sla_targets};
+use crate::store::{MainError, PageWindow, notices, organisations, sla_targets};
 use crate::texts::Text;
 
 const EVENT: Event = Event::SlaBurning;
@@ -40,16 +40,13 @@ impl Default for Budgets {
 }
 
 impl Budgets {
-    /// Compares the budgets of organisations that want to know with the notices that last.
+    /// Compares the budgets of all organisations with the notices that last.
     pub(super) async fn compare(&mut self, parts: &Notices) -> Result<(), MainError> {
         let main = parts.announcer.databases.main.reader();
         let lasting = notices::lasting_of(main, EVENT).await?;
         let (mut wrong, mut known) = (Vec::new(), BTreeSet::new());
-        // A notice that lasts goes on, whether anybody still wants to know or not.
-        let mut wanting = notification_channels::wanting(main, EVENT).await?;
-        wanting.extend(lasting.iter().map(|notice| notice.trouble.source.organisation));
-        let wanting: BTreeSet<i64> = wanting.into_iter().collect();
-        for organisation in organisations::with_keys(main, wanting).await? {
+        let owners = sla_targets::organisations_with_targets(main).await?;
+        for organisation in organisations::with_keys(main, owners).await? {
             let sight = Sight::whole(organisation.key);
             let window = PageWindow { offset: 0, limit: TARGETS_MAX };
             for target in sla_targets::list(main, sight, window).await?.0 {

@@ -19,7 +19,7 @@ use crate::notices::Notices;
 use crate::notices::phrase::Phrase;
 use crate::store::oncall::rosters::{self, Kept};
 use crate::store::oncall::schedules;
-use crate::store::{StoreError, notices, notification_channels, organisations};
+use crate::store::{StoreError, notices, organisations};
 use crate::texts::Text;
 
 const EVENT: Event = Event::OncallGap;
@@ -34,17 +34,13 @@ const GAPS_MAX: usize = 10;
 /// What stands between schedule and begin in the name of a gap.
 const SEPARATOR: char = '/';
 
-/// Compares the schedules of the organisations that want to know, or were told, with the notices that last.
+/// Compares the schedules of all organisations with the notices that last.
 pub(super) async fn compare(parts: &Notices) -> Result<(), StoreError> {
     let main = parts.announcer.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
     let now = parts.guard.now();
     let looked = TimeRange { from: now.plus_ms(-BACK_MS), to: now.plus_ms(AHEAD_MS) };
-    let mut wanting = notification_channels::wanting(main, EVENT).await?;
-    wanting.extend(lasting.iter().map(|notice| notice.trouble.source.organisation));
-    wanting.sort_unstable();
-    wanting.dedup();
-    let all = schedules::of_organisations(main, &wanting).await?;
+    let all = schedules::of_all(main).await?;
     let names: HashMap<String, String> =
         all.iter().map(|schedule| (schedule.id.to_string(), schedule.name.clone())).collect();
     let mut by_owner: BTreeMap<i64, Vec<Schedule>> = BTreeMap::new();

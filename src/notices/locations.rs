@@ -13,23 +13,29 @@ use crate::model::notification::Event;
 use crate::notices::patience::Patience;
 use crate::notices::phrase::Phrase;
 use crate::notices::{Notices, key};
-use crate::store::{MainError, notices, notification_channels, organisations};
+use crate::store::{MainError, notices, organisations, services};
 use crate::texts::Text;
 
 const EVENT: Event = Event::LocationImpaired;
 
-/// Compares the locations, as each organisation sees them that wants to know, with the notices that last.
+/// Compares the locations, as each organisation with services sees them, with the notices that last.
 pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<(), MainError> {
     let main = parts.announcer.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
     let (locations, now) = (parts.announcer.definer.roster.all(), parts.guard.now());
     let told: HashSet<(i64, &str)> = lasting.iter().map(|notice| key(&notice.trouble.source)).collect();
     let mut wrong = Vec::new();
-    // A notice that lasts goes on, whether anybody still wants to know or not.
-    let mut wanting = notification_channels::wanting(main, EVENT).await?;
-    wanting.extend(lasting.iter().map(|notice| notice.trouble.source.organisation));
-    let wanting: BTreeSet<i64> = wanting.into_iter().collect();
-    for organisation in organisations::with_keys(main, wanting).await? {
+    let lasting_for = lasting.iter().map(|notice| notice.trouble.source.organisation);
+    let mut concerned: BTreeSet<i64> = lasting_for.collect();
+    if locations.iter().all(|known| known.is_well_for_all(now)) {
+        if concerned.is_empty() {
+            patience.forget(EVENT.as_str());
+            return Ok(());
+        }
+    } else {
+        concerned.extend(services::organisations_with_services(main).await?);
+    }
+    for organisation in organisations::with_keys(main, concerned).await? {
         for known in &locations {
             let standing = known.standing(organisation.key, now);
             let name = known.location.code.to_string();

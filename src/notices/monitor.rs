@@ -11,6 +11,7 @@ use crate::model::node::NodeName;
 use crate::model::notice::{Notice, Source, Trouble, Words};
 use crate::model::notification::Event;
 use crate::notices::Notices;
+use crate::notices::hearing::is_about_pings;
 use crate::notices::patience::Patience;
 use crate::notices::phrase::Phrase;
 use crate::notices::signs::Signs;
@@ -67,6 +68,7 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
     // Of nodes that have died nothing is known; whoever leads ends what they had begun.
     let living = ownership.owned().map(|owned| owned.living).unwrap_or_default();
     let is_dead = |of: &str| ownership.leads() && living.iter().all(|living| living.as_str() != of);
+    lasting.retain(|notice| !is_about_pings(notice));
     lasting.retain(|notice| match (&node, notice.trouble.source.name.split_once('@')) {
         (None, _) => true,
         (Some(node), Some((_, of))) => of == node.as_str() || is_dead(of),

@@ -1,6 +1,7 @@
 //! How long something has to be so before it counts, so that what comes and goes within a minute tells nobody.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -30,6 +31,31 @@ impl Patience {
         let since = *self.since.entry(thing.to_owned()).or_insert(now);
         let lasts = if is_wrong { self.begins } else { self.ends };
         if now.duration_since(since) < lasts { is_told } else { is_wrong }
+    }
+
+    /// Forgets since when things with this beginning of their name have been otherwise.
+    pub(super) fn forget(&mut self, prefix: &str) {
+        self.since.retain(|thing, _| !thing.starts_with(prefix));
+    }
+}
+
+/// The time for which trouble must have been less severe before its notice is: as long as a burning budget takes to end.
+const FALLS_AFTER: Duration = Duration::from_secs(600);
+
+/// Notices whose trouble has become less severe than was told, and since when. What rises again after that is told again.
+#[derive(Debug)]
+pub struct SeverityFalls(Mutex<Patience>);
+
+impl Default for SeverityFalls {
+    fn default() -> Self {
+        Self(Mutex::new(Patience::new(FALLS_AFTER, Duration::ZERO)))
+    }
+}
+
+impl SeverityFalls {
+    /// Whether the notice of a thing falls, whose trouble is less severe now than was told, or is not.
+    pub(super) fn falls(&self, thing: &str, is_less: bool, now: Instant) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).counts(thing, is_less, false, now)
     }
 }
 

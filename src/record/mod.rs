@@ -15,6 +15,7 @@ pub mod fence;
 pub mod filling;
 pub mod history_writer;
 pub mod import;
+pub mod listening_marks;
 pub mod recorder;
 pub mod restore;
 pub mod spool;

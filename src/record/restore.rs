@@ -3,6 +3,7 @@
 //! Verdicts, rhythm and figures go on where an earlier process stopped; the time in between becomes a gap. If the history
 //! is away, services are watched all the same, from scratch: checking does not depend on the past.
 
+pub mod absences;
 mod answered;
 pub mod figures;
 

@@ -31,6 +31,7 @@ pub mod incident_policies;
 pub mod incidents;
 pub mod installation;
 pub mod linked;
+pub mod listening_spans;
 pub mod maintenances;
 mod named;
 pub mod notices;

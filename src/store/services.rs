@@ -171,6 +171,15 @@ async fn owned(connection: &impl ConnectionTrait, rows: Vec<Model>) -> Result<Ve
     rows.into_iter().map(owned).collect()
 }
 
+/// The organisations that have services.
+///
+/// # Errors
+/// When the database fails.
+pub async fn organisations_with_services(connection: &impl ConnectionTrait) -> Result<Vec<i64>, MainError> {
+    let owners = Entity::find().select_only().column(Column::OrganisationId).distinct();
+    Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(connection).await?)
+}
+
 /// The services with these keys, whoever owns them: for whoever has found the keys in an organisation's rows.
 ///
 /// # Errors

@@ -65,6 +65,15 @@ pub async fn list(
     Ok((with_subjects(connection, rows).await?, total))
 }
 
+/// The organisations that have targets.
+///
+/// # Errors
+/// When the database fails.
+pub async fn organisations_with_targets(connection: &impl ConnectionTrait) -> Result<Vec<i64>, MainError> {
+    let owners = Entity::find().select_only().column(Column::OrganisationId).distinct();
+    Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(connection).await?)
+}
+
 /// Returns the number of targets of an organisation.
 ///
 /// # Errors

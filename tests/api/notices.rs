@@ -207,6 +207,31 @@ async fn each_gap_in_a_schedule_is_told_until_somebody_takes_over() {
     assert_eq!(title, format!("Over: {office_gap}"));
 }
 
+/// Nobody is told, for there is no channel; whoever looks sees it all the same.
+#[tokio::test]
+async fn without_a_channel_notices_can_be_looked_at() {
+    let client = Server::shared().tenant("business");
+    let anna = create_contact(&client, "Anna", &json!({}));
+    let mut always = daily(&[&anna]);
+    always["starts_at"] = json!("2020-01-01T00:00:00Z");
+    create_schedule(&client, "Shop", &[always]);
+    let away = json!({"contact_id": anna, "starts_at": moment(-DAY_SECONDS), "ends_at": moment(DAY_SECONDS)});
+    client.post("/v1/oncall/absences", &away).expect(201);
+    let settings = json!({"interval_seconds": 1, "retries": 0});
+    let shop = create_watched(&client, "http://127.0.0.1:9/", &settings);
+    let target =
+        json!({"name": "Gold", "service_id": shop, "objective": 99.9, "period": "month", "time_zone": "UTC"});
+    client.post("/v1/sla-targets", &target).expect(201);
+    let expected = ["oncall.gap", "sla.burning"];
+    eventually("both are there", || {
+        let lasting = client.get("/v1/notices?lasts=true").expect(200).data();
+        let events: Vec<&str> =
+            lasting.as_array().unwrap().iter().filter_map(|notice| notice["event"].as_str()).collect();
+        expected.iter().all(|event| events.contains(event)).then_some(())
+    })
+    .await;
+}
+
 /// A certificate that ends soon is told once, whatever else the service fails by, and its renewal, too.
 #[tokio::test]
 async fn a_certificate_near_its_end_is_told_until_it_is_renewed() {

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::definition::Definition;
+use watchkeeper::model::absence::Absence;
 use watchkeeper::model::check::CheckType;
 use watchkeeper::model::heartbeat::{HeartbeatPlan, Ping, StoredPings};
 use watchkeeper::model::rules::FlappingRule;
@@ -26,13 +27,16 @@ struct Stage {
     stored: StoredPings,
     interval_ms: i64,
     revision: i64,
+    /// When the process was stopped, as it stored it.
+    stopped_at: Option<Timestamp>,
 }
 
 impl Stage {
     fn new() -> Self {
         let (clock, origin) = (clock(), Instant::now());
         let stored = StoredPings::default();
-        Self { clock, origin, world: None, facts: Facts::default(), stored, interval_ms: 60_000, revision: 0 }
+        let (facts, interval_ms, revision) = (Facts::default(), 60_000, 0);
+        Self { clock, origin, world: None, facts, stored, interval_ms, revision, stopped_at: None }
     }
 
     fn open(&mut self) {
@@ -106,8 +110,24 @@ impl Stage {
             "back" => self.set_ahead(-argument),
             "stall" => tokio::time::advance(std::time::Duration::from_secs(argument.unsigned_abs())).await,
             "stop" | "end" => self.close().await,
+            "quit" => {
+                self.stopped_at = Some(self.now());
+                self.close().await;
+            }
+            "leave" => {
+                self.world().engine.listening().close();
+            }
+            "enter" => self.world().engine.listening().open(),
+            "doubt" => self.world().engine.listening().note_trust(false),
+            "trust" => self.world().engine.listening().note_trust(true),
+            "lose" => self.world().engine.listening().note_lost(),
             "start" => {
                 self.open();
+                if let Some(stopped_at) = self.stopped_at {
+                    let listening = self.world().engine.listening();
+                    listening.begin(&[Absence::new(stopped_at, self.now())]);
+                    listening.open();
+                }
                 let (definition, memory) = (self.definition(false), remember(&self.facts));
                 self.world().engine.resume(definition, memory).await.expect("the engine runs");
             }
@@ -179,7 +199,35 @@ fn play(moves: &str) -> String {
     "0 watch; 0 ping; 30 stall 100; 180 end",
     "0 push up | 0 unknown>up votes | 135 push down due 70 | 70 up>no_data gap | 135 no_data>down votes"
 )]
-#[case::a_deadline_that_passed_without_us_is_told_once(
+#[case::a_deadline_that_passed_while_the_process_was_stopped_is_no_data(
+    "0 watch; 0 ping; 30 quit; 500 start; 510 ping; 575 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 510 push up | 510 no_data>up votes"
+)]
+#[case::the_next_deadline_after_a_stop_decides(
+    "0 watch; 0 ping; 30 quit; 500 start; 555 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 550 push down | 550 no_data>down votes"
+)]
+#[case::a_ping_that_was_refused_is_held_against_nobody(
+    "0 watch; 0 ping; 60 lose; 115 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap"
+)]
+#[case::the_third_period_in_a_row_is_judged_whoever_listened(
+    "0 watch; 0 ping; 60 leave; 65 enter; 120 leave; 125 enter; 180 leave; 185 enter; 195 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 190 push down | 190 no_data>down votes"
+)]
+#[case::while_the_clock_is_doubted_two_periods_are_no_data(
+    "0 watch; 0 ping; 50 doubt; 195 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 190 push down | 190 no_data>down votes"
+)]
+#[case::after_a_doubt_the_next_period_decides(
+    "0 watch; 0 ping; 50 doubt; 60 trust; 135 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 130 push down | 130 no_data>down votes"
+)]
+#[case::an_absence_that_ended_before_the_ping_was_due_excuses_nothing(
+    "0 watch; 0 ping; 20 leave; 54 enter; 75 end",
+    "0 push up | 0 unknown>up votes | 70 push down | 70 up>down votes"
+)]
+#[case::a_deadline_that_passed_while_nobody_knows_who_listened_is_told_once(
     "0 watch; 0 ping; 30 stop; 500 start; 555 end",
     "0 push up | 0 unknown>up votes | 500 push down due 70 | 70 up>no_data gap | 500 no_data>down votes | 550 push down"
 )]

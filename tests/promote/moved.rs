@@ -70,6 +70,7 @@ async fn a_promoted_installation_answers_as_before() {
         "component",
         "service_tag",
         "clock_mark",
+        "listening_span",
     ] {
         assert!(rows(table) > 0, "{table} was empty: the test shows nothing for it");
     }

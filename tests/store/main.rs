@@ -25,6 +25,7 @@ mod import;
 mod incidents;
 mod installation;
 mod linked;
+mod listening_spans;
 mod maintenance_series;
 mod maintenances;
 mod merge;

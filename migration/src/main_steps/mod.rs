@@ -36,6 +36,7 @@ mod m0033_waiting_messages;
 mod m0034_duty_indexes;
 mod m0035_group_by_tag_keys;
 mod m0045_outage_edges;
+mod m0050_listening_spans;
 mod m0055_events_of_channels;
 mod m0056_outage_evidence;
 
@@ -82,6 +83,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0034_duty_indexes::Step),
         Box::new(m0035_group_by_tag_keys::Step),
         Box::new(m0045_outage_edges::Step),
+        Box::new(m0050_listening_spans::Step),
         Box::new(m0055_events_of_channels::Step),
         Box::new(m0056_outage_evidence::Step),
     ]

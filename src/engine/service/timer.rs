@@ -74,7 +74,7 @@ impl ServiceActor {
         (self.timer, self.timer_due, self.is_held) = (None, None, false);
         let now = self.now();
         self.set_suspects_aside();
-        let effects = self.watching.wake(now);
+        let effects = self.watching.wake(now, &self.absences());
         self.apply(effects, ctx);
     }
 }

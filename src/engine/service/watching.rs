@@ -2,6 +2,7 @@
 
 use crate::clock::Timestamp;
 use crate::engine::definition::Definition;
+use crate::model::absence::Absence;
 use crate::model::course::Course;
 use crate::model::heartbeat::Heartbeat;
 use crate::model::history::ChangeCause;
@@ -23,15 +24,20 @@ pub(in crate::engine) enum Watching {
 }
 
 impl Watching {
-    /// Begins as the definition says, with what is known from before.
-    pub(super) fn begin(definition: &Definition, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
+    /// Begins as the definition says, with what is known from before, and the times in which nobody listened for pings.
+    pub(super) fn begin(
+        definition: &Definition,
+        memory: Memory,
+        now: Timestamp,
+        absences: &[Absence],
+    ) -> (Self, Vec<Effect>) {
         match (&definition.task, &definition.heartbeat) {
             (Some(task), _) => {
                 let (watch, effects) = Watch::begin(task.plan.clone(), memory, now);
                 (Self::Checked(watch), effects)
             }
             (None, Some(plan)) => {
-                let (heartbeat, effects) = Heartbeat::begin(*plan, memory, now);
+                let (heartbeat, effects) = Heartbeat::begin(*plan, memory, now, absences);
                 (Self::Reporting(heartbeat), effects)
             }
             (None, None) => {
@@ -52,12 +58,12 @@ impl Watching {
         }
     }
 
-    /// Does what is due.
-    pub(super) fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
+    /// Does what is due, by the times in which nobody listened for pings.
+    pub(super) fn wake(&mut self, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         match self {
             Self::Idle => Vec::new(),
             Self::Checked(watch) => watch.wake(now),
-            Self::Reporting(heartbeat) => heartbeat.wake(now),
+            Self::Reporting(heartbeat) => heartbeat.wake(now, absences),
         }
     }
 

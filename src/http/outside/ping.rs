@@ -56,6 +56,9 @@ async fn answer(
         Ok(()) => Reply::ok(json!({"ok": true})).to_response(),
         Err(error) => error.to_response(&id),
     };
+    if response.status().is_server_error() {
+        front.state.engine.listening().note_lost();
+    }
     add_common(response.headers_mut(), &id);
     front.traffic.note(response.status().as_u16(), started.elapsed());
     response

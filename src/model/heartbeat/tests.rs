@@ -59,12 +59,12 @@ fn pings_and_deadlines_make_entries_and_changes(
     #[case] moves: &[(&str, i64, &str)],
     #[case] next: Option<i64>,
 ) {
-    let (mut heartbeat, effects) = Heartbeat::begin(plan(None, None), Memory::default(), at(0));
+    let (mut heartbeat, effects) = Heartbeat::begin(plan(None, None), Memory::default(), at(0), &[]);
     assert_eq!(text(&effects), "");
     for (word, when, expected) in moves {
         let effects = match *word {
-            "WAKE" => heartbeat.wake(at(*when)),
-            word => heartbeat.ping(Ping { at: at(*when), has_failed: word == "FAIL" }, at(*when)),
+            "WAKE" => heartbeat.wake(at(*when), &[]),
+            word => heartbeat.ping(Ping { at: at(*when), has_failed: word == "FAIL" }, at(*when), &[]),
         };
         assert_eq!(text(&effects), *expected, "{word} {when}");
     }
@@ -97,30 +97,114 @@ fn a_restart_goes_on(
     #[case] expected: &str,
     #[case] next: Option<i64>,
 ) {
-    let (heartbeat, effects) = Heartbeat::begin(plan(last, counts_from), memory(status, entry), at(1_000));
+    let (heartbeat, effects) =
+        Heartbeat::begin(plan(last, counts_from), memory(status, entry), at(1_000), &[]);
     assert_eq!((text(&effects).as_str(), heartbeat.next_wake().map(seconds)), (expected, next));
 }
 
 #[test]
 fn a_ping_from_the_store_is_not_counted_twice() {
-    let (mut heartbeat, effects) = Heartbeat::begin(plan(Some((5, false)), None), Memory::default(), at(6));
+    let (mut heartbeat, effects) =
+        Heartbeat::begin(plan(Some((5, false)), None), Memory::default(), at(6), &[]);
     assert_eq!(text(&effects), "up@5 >up@5");
-    assert_eq!(heartbeat.ping(Ping { at: at(5), has_failed: false }, at(6)), []);
+    assert_eq!(heartbeat.ping(Ping { at: at(5), has_failed: false }, at(6), &[]), []);
 }
 
 #[test]
 fn a_pause_ends_what_was_reported() {
-    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1));
-    assert_eq!(text(&heartbeat.end(ChangeCause::Paused, at(5))), ">unknown@5");
+    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1), &[]);
+    assert_eq!(text(&heartbeat.end(ChangeCause::Paused, at(5), &[])), ">unknown@5");
     assert_eq!(heartbeat.next_wake(), None);
 }
 
 #[test]
 fn new_settings_count_from_their_change() {
-    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1));
-    let effects =
-        heartbeat.expect(HeartbeatPlan { interval_ms: 20_000, ..plan(Some((0, false)), Some(50)) }, at(50));
+    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1), &[]);
+    let effects = heartbeat.expect(
+        HeartbeatPlan { interval_ms: 20_000, ..plan(Some((0, false)), Some(50)) },
+        at(50),
+        &[],
+    );
     assert_eq!((text(&effects).as_str(), heartbeat.next_wake().map(seconds)), ("", Some(80)));
     assert_eq!(heartbeat.shift(3_600_000, at(3_655)).len(), 2, "what was skipped is a gap");
     assert_eq!(heartbeat.next_wake().map(seconds), Some(3_680));
+}
+
+/// A restart at 1000 s after a stop; what was stored, what the history knows, when the stop began, what is made of it, and the
+/// next deadline.
+#[rstest]
+#[case::no_deadline_passed(Some(940), (MeasuredStatus::Up, Some((940, CheckStatus::Up))), 960, "", Some(1_010))]
+#[case::it_may_have_pinged(Some(920), (MeasuredStatus::Up, Some((920, CheckStatus::Up))), 960, ">no_data@990", Some(1_050))]
+#[case::many_passed(Some(10), (MeasuredStatus::Up, Some((10, CheckStatus::Up))), 60, ">no_data@80", Some(1_040))]
+#[case::it_had_died_before(Some(10), (MeasuredStatus::Down, Some((80, CheckStatus::Down))), 90, ">no_data@140", Some(1_040))]
+#[case::the_stop_began_before_the_deadline(Some(915), (MeasuredStatus::Up, Some((915, CheckStatus::Up))), 984, ">no_data@985", Some(1_045))]
+#[case::the_stop_began_at_the_deadline(Some(915), (MeasuredStatus::Up, Some((915, CheckStatus::Up))), 985, "missed@1000", Some(1_045))]
+fn a_restart_holds_nothing_against_a_job_that_nobody_could_hear(
+    #[case] last: Option<i64>,
+    #[case] (status, entry): (MeasuredStatus, Option<(i64, CheckStatus)>),
+    #[case] stopped: i64,
+    #[case] expected: &str,
+    #[case] next: Option<i64>,
+) {
+    let stop = [Absence::new(at(stopped), at(1_000))];
+    let plan = plan(last.map(|last| (last, false)), None);
+    let (heartbeat, effects) = Heartbeat::begin(plan, memory(status, entry), at(1_000), &stop);
+    let expected = expected.replace("missed@1000", ">no_data@985 missed@1000 >down@1000");
+    assert_eq!((text(&effects), heartbeat.next_wake().map(seconds)), (expected, next));
+}
+
+/// The process is restarted whenever a ping is expected: the third period is judged all the same, and what the earlier processes
+/// saw is not judged again.
+#[test]
+fn restarts_again_and_again_hide_a_dead_job_for_two_periods() {
+    let stops = [55, 115, 175].map(|from| Absence::new(at(from), at(from + 10)));
+    let mut status = memory(MeasuredStatus::Up, Some((0, CheckStatus::Up)));
+    for (count, expected, deadline, is_unheard) in
+        [(1, ">no_data@70", 70, false), (2, "", 130, true), (3, "missed@190 >down@190", 190, false)]
+    {
+        let now = stops[count - 1].to;
+        let (mut heartbeat, effects) =
+            Heartbeat::begin(plan(Some((0, false)), None), status.clone(), now, &stops[..count]);
+        assert_eq!(text(&effects), "", "start {count}");
+        let effects = heartbeat.wake(at(deadline), &stops[..count]);
+        assert_eq!(text(&effects), expected, "start {count}");
+        assert_eq!(heartbeat.next_wake().map(seconds), Some(deadline + 60), "start {count}");
+        assert_eq!(heartbeat.is_unheard(), is_unheard, "start {count}");
+        status = memory(MeasuredStatus::NoData, Some((0, CheckStatus::Up)));
+        status.status_since = Some(at(70));
+    }
+}
+
+/// A daily job went up and down; nothing else happens until tomorrow.
+#[test]
+fn flapping_ends_by_time() {
+    let flapping = FlappingRule { changes: 1, minutes: 1 };
+    let daily = HeartbeatPlan { interval_ms: 86_400_000, flapping, ..plan(None, None) };
+    let (mut heartbeat, _) = Heartbeat::begin(daily, Memory::default(), at(0), &[]);
+    for (second, has_failed) in [(0, false), (1, true), (2, false), (3, true), (4, false)] {
+        heartbeat.ping(Ping { at: at(second), has_failed }, at(second), &[]);
+    }
+    assert_eq!(heartbeat.next_wake().map(seconds), Some(64), "the last turn leaves the window");
+    let effects = heartbeat.wake(at(64), &[]);
+    let causes: Vec<ChangeCause> = effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Change(change) => Some(change.cause),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(causes, [ChangeCause::Settled]);
+    assert_eq!(heartbeat.next_wake().map(seconds), Some(4 + 86_400 + GRACE));
+}
+
+/// New rules about flapping are no reason to judge a deadline again.
+#[test]
+fn a_deadline_is_judged_once() {
+    let plan = plan(Some((0, false)), None);
+    let (mut heartbeat, _) = Heartbeat::begin(plan, Memory::default(), at(1), &[]);
+    let stop = [Absence::new(at(60), at(65))];
+    assert_eq!(text(&heartbeat.wake(at(70), &stop)), ">no_data@70");
+    let flapping = FlappingRule { changes: 0, ..plan.flapping };
+    assert_eq!(heartbeat.expect(HeartbeatPlan { flapping, ..plan }, at(75), &[]), []);
+    assert_eq!(heartbeat.next_wake().map(seconds), Some(130));
 }

@@ -58,7 +58,7 @@ pub(super) fn recovery_messages(
     let event = Event::IncidentServiceRecovered;
     let incident = &change.after.incident;
     let recovered = ServiceGroup::from_affected(change.recovered());
-    if recovered.is_none() || change.after.unrecovered() == 0 || incident.is_resolved() {
+    if recovered.is_none() || change.after.unrecovered().next().is_none() || incident.is_resolved() {
         return Vec::new();
     }
     let mut effects = Vec::new();

@@ -137,10 +137,10 @@ impl<'t> TemplateLexer<'t> {
 
     fn open_tag(&mut self) -> Result<Option<TemplateToken<'t>>, TemplateFault> {
         let (start, rest) = (self.offset, self.rest());
-        if rest.starts_with("{#") {
+        if let Some(comment) = rest.strip_prefix("{#") {
             let unclosed = TemplateProblem::Unclosed { opening: "this comment", closing: "`#}`" };
-            let length = rest[2..].find("#}").ok_or(TemplateFault { offset: start, problem: unclosed })?;
-            let is_trimmed = rest[2..2 + length].ends_with('-');
+            let length = comment.find("#}").ok_or(TemplateFault { offset: start, problem: unclosed })?;
+            let is_trimmed = comment[..length].ends_with('-');
             self.offset += 2 + length + 2;
             self.place = LexerPlace::Text { is_trimmed };
             return Ok(None);

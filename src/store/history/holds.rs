@@ -10,7 +10,7 @@ use sea_orm::{
     ActiveValue::Set, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, QueryOrder,
     QuerySelect,
 };
-use watchkeeper_entities::partition_hold::{ActiveModel, Column, Entity};
+use watchkeeper_entities::partition_hold::{ActiveModel, Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -97,6 +97,18 @@ pub async fn newest(connection: &impl ConnectionTrait) -> Result<Option<Fence>, 
     Ok(rows.into_iter().map(|row| Fence { epoch: row.epoch, revision: row.revision }).max())
 }
 
+/// Returns the present holds of these partitions, which may change at any time.
+///
+/// # Errors
+/// When the database fails.
+pub async fn known(
+    connection: &impl ConnectionTrait,
+    partitions: Partitions,
+) -> Result<BTreeMap<Partition, Hold>, HistoryError> {
+    let rows = Entity::find().filter(Column::Partition.is_in(numbers(partitions))).all(connection).await?;
+    Ok(rows.iter().filter_map(from_row).collect())
+}
+
 /// Forgets every hold: whoever writes next needs none.
 ///
 /// # Errors
@@ -126,19 +138,23 @@ pub async fn of(
     transaction: &impl ConnectionTrait,
     partitions: Partitions,
 ) -> Result<BTreeMap<Partition, Hold>, HistoryError> {
-    let numbers = partitions.iter().map(|partition| i16::from(partition.number()));
     // In one order, as they are taken: two that lock them wait, and never for each other.
     let rows = Entity::find()
-        .filter(Column::Partition.is_in(numbers))
+        .filter(Column::Partition.is_in(numbers(partitions)))
         .order_by_asc(Column::Partition)
         .lock_shared()
         .all(transaction)
         .await?;
-    let hold = |row: watchkeeper_entities::partition_hold::Model| {
-        let partition = Partition::new(u8::try_from(row.partition).ok()?)?;
-        let fence = Fence { epoch: row.epoch, revision: row.revision };
-        let holder = row.holder.parse().ok();
-        Some((partition, Hold { holder, fence, taken_at: Timestamp::from_ms(row.taken_at) }))
-    };
-    Ok(rows.into_iter().filter_map(hold).collect())
+    Ok(rows.iter().filter_map(from_row).collect())
+}
+
+fn numbers(partitions: Partitions) -> impl Iterator<Item = i16> {
+    partitions.iter().map(|partition| i16::from(partition.number())).collect::<Vec<_>>().into_iter()
+}
+
+fn from_row(row: &Model) -> Option<(Partition, Hold)> {
+    let partition = Partition::new(u8::try_from(row.partition).ok()?)?;
+    let fence = Fence { epoch: row.epoch, revision: row.revision };
+    let holder = row.holder.parse().ok();
+    Some((partition, Hold { holder, fence, taken_at: Timestamp::from_ms(row.taken_at) }))
 }

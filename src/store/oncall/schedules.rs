@@ -16,9 +16,6 @@ use crate::model::sight::Sight;
 use crate::store::oncall::layers::StoredLayer;
 use crate::store::{MainError, PageWindow};
 
-/// Keys bound at a time.
-const CHUNK: usize = 1_000;
-
 fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
@@ -46,20 +43,12 @@ pub async fn all(connection: &impl ConnectionTrait, organisation: i64) -> Result
     read_all(of_organisation(organisation).order_by_asc(Column::Id).all(connection).await?)
 }
 
-/// All schedules of these organisations.
+/// All schedules of all organisations.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
-pub async fn of_organisations(
-    connection: &impl ConnectionTrait,
-    organisations: &[i64],
-) -> Result<Vec<Schedule>, MainError> {
-    let mut found = Vec::new();
-    for some in organisations.chunks(CHUNK) {
-        let wanted = Entity::find().filter(Column::OrganisationId.is_in(some.iter().copied()));
-        found.extend(read_all(wanted.order_by_asc(Column::Id).all(connection).await?)?);
-    }
-    Ok(found)
+pub async fn of_all(connection: &impl ConnectionTrait) -> Result<Vec<Schedule>, MainError> {
+    read_all(Entity::find().order_by_asc(Column::Id).all(connection).await?)
 }
 
 /// The schedule of this organisation with this id.

@@ -66,6 +66,7 @@ pub fn main() -> Vec<Table> {
         Table::of::<entities::organisation::Entity>(SMALL_ROWS),
         Table::of::<entities::installation::Entity>(SMALL_ROWS),
         Table::of::<entities::clock_mark::Entity>(SMALL_ROWS),
+        Table::of::<entities::listening_span::Entity>(SMALL_ROWS),
         Table::of::<entities::feed_position::Entity>(SMALL_ROWS),
         Table::of::<entities::event::Entity>(SMALL_ROWS),
         Table::of::<entities::token::Entity>(SMALL_ROWS),

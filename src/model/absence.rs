@@ -1,0 +1,96 @@
+//! Times in which nobody listened for pings: the process was stopped or stood still, another node had the service, pings were
+//! refused, or the wall clock could not be trusted.
+//!
+//! What follows from an absence is decided by whoever waits for pings (`model::heartbeat`).
+
+use crate::clock::Timestamp;
+
+/// A time in which a ping may have been lost, from `from` on and before `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Absence {
+    /// Its begin.
+    pub from: Timestamp,
+    /// Its end; of one that goes on, now.
+    pub to: Timestamp,
+    /// True if pings were heard, but the wall clock was doubted.
+    pub is_doubt: bool,
+}
+
+impl Absence {
+    /// An absence in which pings could not be heard.
+    #[must_use]
+    pub const fn new(from: Timestamp, to: Timestamp) -> Self {
+        Self { from, to, is_doubt: false }
+    }
+
+    /// Returns true if a part of it lies between `from` and `to`.
+    #[must_use]
+    pub fn overlaps(self, from: Timestamp, to: Timestamp) -> bool {
+        self.from < to && from < self.to
+    }
+}
+
+/// Returns the absences between these times of listening, in order of time, and the one from the last of them until `now`.
+/// Before the first of them nothing is known. Times that overlap are taken together.
+#[must_use]
+pub fn absences_between(
+    listened: impl IntoIterator<Item = (Timestamp, Timestamp)>,
+    now: Timestamp,
+) -> Vec<Absence> {
+    let mut spans: Vec<(Timestamp, Timestamp)> = listened.into_iter().collect();
+    spans.sort_unstable();
+    let mut found = Vec::new();
+    let mut until: Option<Timestamp> = None;
+    for (from, to) in spans {
+        if let Some(until) = until.filter(|until| *until < from) {
+            found.push(Absence::new(until, from));
+        }
+        until = until.max(Some(to));
+    }
+    // A mark of the future was written before the wall clock was set back.
+    found.extend(until.map(|until| Absence::new(until.min(now), now)));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ms(ms)
+    }
+
+    #[rstest]
+    #[case::nothing_is_known(&[], &[])]
+    #[case::until_now(&[(10, 20)], &[(20, 100)])]
+    #[case::in_between(&[(10, 20), (30, 40)], &[(20, 30), (40, 100)])]
+    #[case::in_any_order(&[(30, 40), (10, 20)], &[(20, 30), (40, 100)])]
+    #[case::together(&[(10, 50), (20, 30), (50, 60)], &[(60, 100)])]
+    #[case::of_the_future(&[(10, 20), (30, 140)], &[(20, 30), (100, 100)])]
+    fn absences_are_what_lies_between_times_of_listening(
+        #[case] listened: &[(i64, i64)],
+        #[case] expected: &[(i64, i64)],
+    ) {
+        let listened = listened.iter().map(|(from, to)| (at(*from), at(*to)));
+        let found = absences_between(listened, at(100));
+        let found: Vec<(i64, i64)> =
+            found.into_iter().map(|absence| (absence.from.ms(), absence.to.ms())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[rstest]
+    #[case::before(0, 10, false)]
+    #[case::touches_the_begin(0, 11, true)]
+    #[case::inside(12, 13, true)]
+    #[case::touches_the_end(19, 30, true)]
+    #[case::after(20, 30, false)]
+    fn an_absence_overlaps_what_it_shares_a_moment_with(
+        #[case] from: i64,
+        #[case] to: i64,
+        #[case] expected: bool,
+    ) {
+        assert_eq!(Absence::new(at(10), at(20)).overlaps(at(from), at(to)), expected);
+    }
+}

@@ -1,0 +1,91 @@
+//! Heartbeats whose pings could not be judged for so long that the next deadline is judged all the same: nobody listened when
+//! they were expected, several periods in a row. The owner of the service is told, until the next ping.
+//!
+//! Each node looks at the services that it watches.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::clock::Timestamp;
+use crate::model::access::Organisation;
+use crate::model::incident::Severity;
+use crate::model::notice::{Notice, Source, Trouble, Words};
+use crate::model::notification::Event;
+use crate::model::service::{Service, ServiceKey};
+use crate::notices::Notices;
+use crate::notices::phrase::Phrase;
+use crate::store::heartbeats::{self, StoredHeartbeat};
+use crate::store::{MainError, notices, organisations, services};
+use crate::texts::Text;
+
+const EVENT: Event = Event::MonitorTrouble;
+/// What comes before the id of the service in the name of a source.
+const PREFIX: &str = "pings/";
+
+/// Returns true if a notice of this event is about the pings of a service.
+pub(super) fn is_about_pings(notice: &Notice) -> bool {
+    notice.trouble.source.name.starts_with(PREFIX)
+}
+
+/// Compares the heartbeats that could not be judged with the notices that last.
+pub(super) async fn compare(parts: &Notices) -> Result<(), MainError> {
+    let main = parts.announcer.databases.main.reader();
+    let ownership = &parts.announcer.ownership;
+    let unheard: BTreeSet<ServiceKey> = parts.announcer.engine.listening().unheard().into_iter().collect();
+    let mut lasting = notices::lasting_of(main, EVENT).await?;
+    lasting.retain(|notice| {
+        let service = notice.trouble.service;
+        is_about_pings(notice) && service.map_or(ownership.leads(), |service| ownership.is_ready(service))
+    });
+    if unheard.is_empty() && lasting.is_empty() {
+        return Ok(());
+    }
+    let told = lasting.iter().filter_map(|notice| notice.trouble.service);
+    let keys: Vec<ServiceKey> = unheard.iter().copied().chain(told).collect();
+    let found = services::by_keys(main, &keys).await?;
+    let pings = heartbeats::of_services(main, &keys).await?;
+    let owners = found.iter().map(|service| service.organisation).collect::<BTreeSet<i64>>();
+    let owners = organisations::with_keys(main, owners).await?;
+    let owners: HashMap<i64, Organisation> = owners.into_iter().map(|owner| (owner.key, owner)).collect();
+    let mut wrong = Vec::new();
+    for service in &found {
+        let told = lasting.iter().find(|notice| notice.trouble.service == Some(service.key));
+        let now = parts.guard.now();
+        let is_waiting =
+            |notice: &&Notice| is_waiting(service, pings.get(&service.key), notice.began_at, now);
+        match (told.filter(is_waiting), owners.get(&service.organisation)) {
+            (Some(notice), _) => wrong.push(notice.trouble.clone()),
+            (None, Some(owner)) if unheard.contains(&service.key) => wrong.push(trouble(service, owner)),
+            _ => {}
+        }
+    }
+    parts.reconcile(&wrong, &lasting, over).await;
+    Ok(())
+}
+
+/// Returns true while no ping has come since the notice began. One of the future began under a clock that was wrong.
+fn is_waiting(
+    service: &Service,
+    stored: Option<&StoredHeartbeat>,
+    began_at: Timestamp,
+    now: Timestamp,
+) -> bool {
+    let last = stored.and_then(|stored| stored.heartbeat.last);
+    service.pause.is_none() && began_at <= now && last.is_none_or(|ping| ping.at < began_at)
+}
+
+fn trouble(service: &Service, owner: &Organisation) -> Trouble {
+    let title = Text::of_service("pings-unheard", &service.name);
+    let phrase = Phrase { title, text: Text::new("pings-unheard-text") };
+    let name = format!("{PREFIX}{}", service.id);
+    Trouble {
+        source: Source { organisation: owner.key, event: EVENT, name },
+        severity: Severity::Major,
+        words: phrase.words(owner),
+        service: Some(service.key),
+    }
+}
+
+fn over(notice: &Notice, owner: &Organisation) -> Words {
+    let title = Text::about("monitor-well", &notice.trouble.words.title);
+    Phrase { title, text: Text::new("pings-heard-text") }.words(owner)
+}

@@ -1,0 +1,55 @@
+//! Which notices begin, fall and end, by what is wrong and what was told.
+
+use rstest::rstest;
+
+use super::*;
+use crate::clock::Timestamp;
+use crate::id::Id;
+use crate::model::incident::Severity::{self, Critical, Major};
+use crate::model::notification::Event;
+
+fn trouble(severity: Severity) -> Trouble {
+    Trouble {
+        source: Source { organisation: 1, event: Event::SlaBurning, name: "shop".to_owned() },
+        severity,
+        words: Words { title: String::new(), text: String::new() },
+        service: None,
+    }
+}
+
+fn notice(severity: Severity) -> Notice {
+    let began_at = Timestamp::from_ms(0);
+    Notice { key: 1, id: Id::random(), trouble: trouble(severity), began_at, ended_at: None }
+}
+
+/// For each look its minute and how bad it is, and what becomes of the notice.
+#[rstest]
+#[case::it_begins(None, &[(0, Some(Major), "begins")])]
+#[case::it_lasts(Some(Major), &[(0, Some(Major), ""), (60, Some(Major), "")])]
+#[case::it_becomes_worse(Some(Major), &[(0, Some(Critical), "begins")])]
+#[case::it_ends(Some(Major), &[(0, None, "ends")])]
+#[case::a_short_fall_changes_nothing(Some(Critical), &[(0, Some(Major), ""), (9, Some(Major), ""), (10, Some(Critical), "")])]
+#[case::a_fall_that_was_broken_counts_anew(Some(Critical), &[(0, Some(Major), ""), (5, Some(Critical), ""), (6, Some(Major), ""), (15, Some(Major), "")])]
+#[case::after_a_long_fall_a_rise_is_told_again(
+    Some(Critical),
+    &[(0, Some(Major), ""), (10, Some(Major), "falls"), (11, Some(Major), ""), (12, Some(Critical), "begins")]
+)]
+fn a_notice_follows_its_trouble(
+    #[case] mut told: Option<Severity>,
+    #[case] looks: &[(u64, Option<Severity>, &str)],
+) {
+    let (falls, begin) = (SeverityFalls::default(), Instant::now());
+    for (minute, severity, expected) in looks {
+        let wrong: Vec<Trouble> = severity.map(trouble).into_iter().collect();
+        let lasting: Vec<Notice> = told.map(notice).into_iter().collect();
+        let now = begin + Duration::from_secs(minute * 60);
+        let Changes { begun, fallen, ended } = changes(&wrong, &lasting, &falls, now);
+        let said = [(begun.len(), "begins"), (fallen.len(), "falls"), (ended.len(), "ends")];
+        let said: Vec<&str> =
+            said.into_iter().filter(|(count, _)| *count > 0).map(|(_, word)| word).collect();
+        assert_eq!(said.join(" "), *expected, "minute {minute}");
+        if !expected.is_empty() {
+            told = *severity;
+        }
+    }
+}
