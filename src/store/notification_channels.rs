@@ -63,6 +63,21 @@ pub async fn enabled(
     read_all(wanted.order_by_asc(Column::Id).all(connection).await?)
 }
 
+/// The organisations with a channel that is switched on and has chosen an event.
+///
+/// # Errors
+/// When the database fails.
+pub async fn wanting(connection: &impl ConnectionTrait, event: Event) -> Result<Vec<i64>, MainError> {
+    let wanted = Entity::find()
+        .select_only()
+        .column(Column::OrganisationId)
+        .distinct()
+        .filter(Column::IsEnabled.eq(true))
+        .filter(Column::Routing.contains(format!("\"{event}\"")))
+        .order_by_asc(Column::OrganisationId);
+    Ok(wanted.into_tuple().all(connection).await?)
+}
+
 /// The channels with these keys, whoever owns them: for the courier.
 ///
 /// # Errors
