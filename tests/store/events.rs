@@ -124,7 +124,7 @@ async fn what_leaves_services_is_noted_with_them(
     let mut changed = first.clone();
     changed.services.retain(|affected| affected.service == b.key);
     lifecycle::incidents::save(&transaction, &first, &changed, at(200)).await.unwrap();
-    lifecycle::maintenances::cover(&transaction, kept.key, &[b.key]).await.unwrap();
+    lifecycle::maintenances::cover(&transaction, kept.key, &[b.key], at(200)).await.unwrap();
     let message = Translated::single("en", "Gone.");
     let deletion = ServiceDeletion {
         organisation: owner.key,

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, EntityTrait as _, QueryOrder as _};
-use sea_orm_migration::{MigrationName as _, MigratorTrait};
+use sea_orm_migration::MigratorTrait;
 use watchkeeper::config::limits::StoreLimits;
 use watchkeeper::model::notification::Event;
 use watchkeeper::store::notification_channels as channels;
