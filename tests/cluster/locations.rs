@@ -158,8 +158,12 @@ async fn another_location_is_asked_to_look_at_once() {
     eventually("both have looked", both).await;
     target.stop();
     until_status(&client, &id, "down").await;
-    let down = checks(&client, &id).into_iter().filter(|check| check["status"] == "down");
-    let mut times: Vec<i64> = down.map(|check| ms_of_day(&check["checked_at"])).collect();
+    let mut times = eventually("both votes are shown", || {
+        let down = checks(&client, &id).into_iter().filter(|check| check["status"] == "down");
+        let times: Vec<i64> = down.map(|check| ms_of_day(&check["checked_at"])).collect();
+        (times.len() >= 2).then_some(times)
+    })
+    .await;
     times.sort_unstable();
     let between = times[1] - times[0];
     println!("from one vote to the other: {between} ms");

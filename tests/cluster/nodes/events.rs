@@ -124,12 +124,16 @@ async fn nothing_is_missed_of_a_node_that_dies() {
         assert!(killed.elapsed() < patience(TAKEN_OVER), "the stream goes on");
     }
     let last = listener.last_id.clone().unwrap();
-    let mut again = Listener::open(&client, "?types=result&tag=even", Some(&last));
+    let come_again = |last: &str| Listener::open(&client, "?types=result&tag=even", Some(last));
+    let mut again = come_again(&last);
     sleep(TAKEN_OVER).await;
     let listened = (begin, now().ms());
     let begun = Instant::now();
     loop {
         events.extend(heard(&mut again, TOLD));
+        if again.has_ended() {
+            again = come_again(again.last_id.as_ref().unwrap_or(&last));
+        }
         let mut told = results(&events, listened);
         told.dedup();
         let mut expected = stored(&scene, listened);
