@@ -30,7 +30,8 @@ pub(super) fn outbound(foundation: &Foundation) -> anyhow::Result<Outbound> {
 /// # Errors
 /// As [`outbound`].
 pub(super) fn carrier(foundation: &Foundation) -> anyhow::Result<Carrier> {
-    Ok(Carrier { outbound: outbound(foundation)?, clock: foundation.clock.clone() })
+    let mail = foundation.config.limits.mail.clone();
+    Ok(Carrier { outbound: outbound(foundation)?, clock: foundation.clock.clone(), mail })
 }
 
 /// What delivers the messages of the outbox.

@@ -11,6 +11,7 @@
 pub mod delivery;
 pub mod digest;
 pub mod event;
+pub mod fair_share;
 pub mod gathered;
 pub mod line;
 pub mod message;

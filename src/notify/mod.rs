@@ -3,16 +3,17 @@
 //! - `kinds`: what each kind of channel wants to be told, and how; one file a kind
 //! - `sealed`: the secrets of channels
 //! - `carrier`: carries one message to one channel, once
-//! - `courier`: takes what is due from the outbox and writes down what came of it; `lane`: one channel as it sees it
+//! - `courier`: takes what is due from the outbox and writes down what came of it; `circuit_breaker`: spares
+//!   a channel that takes nothing
 //! - `mail`: the conversation with a mail server
 //! - `mask`: keeps secrets out of what is shown
 //! - `watchdog`: a ping that leaves as long as everything works, so that another system notices when it does not
 
 pub mod carrier;
+pub mod circuit_breaker;
 pub mod counters;
 pub mod courier;
 pub mod kinds;
-pub mod lane;
 mod mail;
 mod mask;
 pub mod sealed;

@@ -2,7 +2,9 @@
 //!
 //! - `outbox`: what is written when something happens
 //! - `people`: what contacts are told by their own channels
-//! - `courier`: what is due, and what came of it; whoever asks here is no client
+//! - `courier`: what came of what was tried; whoever asks here is no client
+//! - `due`: what is due, channel by channel
+//! - `order`: what waits for what
 //! - `holds`: what waits for the end of quiet hours, or for a digest
 //! - `digests`: one message instead of many
 //! - `list`: what clients see of it
@@ -12,9 +14,11 @@
 
 pub mod courier;
 pub mod digests;
+pub mod due;
 pub mod holds;
 mod lines;
 pub mod list;
+pub mod order;
 pub mod outbox;
 pub mod people;
 

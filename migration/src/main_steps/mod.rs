@@ -34,6 +34,7 @@ mod m0031_messages_of_contacts;
 mod m0032_subscriber_facts;
 mod m0033_waiting_messages;
 mod m0034_duty_indexes;
+mod m0040_due_messages;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -76,6 +77,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0032_subscriber_facts::Step),
         Box::new(m0033_waiting_messages::Step),
         Box::new(m0034_duty_indexes::Step),
+        Box::new(m0040_due_messages::Step),
     ]
 }
 

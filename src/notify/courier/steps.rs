@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::notify::courier::parts::Courier;
+use crate::notify::courier::attempt::Courier;
 use crate::store::MainError;
 use crate::store::escalation_steps::{DueStep, due, take_step};
 
