@@ -35,6 +35,7 @@ pub(super) fn carrier(foundation: &Foundation) -> anyhow::Result<Carrier> {
         outbound: outbound(foundation)?,
         clock: foundation.clock.clone(),
         composer: MessageComposer::default(),
+        mail: foundation.config.limits.mail.clone(),
     })
 }
 

@@ -1,6 +1,8 @@
 //! Limits that hardly any operator needs to touch, each with its unit and its default. What refusal means is said where it
 //! happens. Those that a file can set have a rule.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::config::rule;
@@ -14,6 +16,8 @@ pub struct Limits {
     pub http: HttpLimits,
     /// What goes between processes.
     pub bus: BusLimits,
+    /// Conversations with mail servers.
+    pub mail: MailLimits,
 }
 
 /// `[database]`: limits of the databases.
@@ -307,6 +311,37 @@ impl Default for BusLimits {
             presence_value_bytes: 8 * 1_024,
             leases_bytes: 16 * MIB,
             lease_value_bytes: 4 * 1_024,
+        }
+    }
+}
+
+/// The time that each part of a conversation with a mail server may take (RFC 5321, 4.5.3.2).
+#[derive(Clone, Debug)]
+pub struct MailLimits {
+    /// Connecting, and the TLS handshake.
+    pub connect: Duration,
+    /// The greeting.
+    pub greeting: Duration,
+    /// The reply to a command: `EHLO`, `AUTH`, `MAIL`, `RCPT`.
+    pub command: Duration,
+    /// The reply to `DATA`.
+    pub data_command: Duration,
+    /// Sending a block of the mail.
+    pub data_block: Duration,
+    /// The reply to the dot that ends the mail: servers look at what it says before they take it.
+    pub final_dot: Duration,
+}
+
+impl Default for MailLimits {
+    fn default() -> Self {
+        const MINUTE: Duration = Duration::from_secs(60);
+        Self {
+            connect: MINUTE / 2,
+            greeting: MINUTE * 5,
+            command: MINUTE * 5,
+            data_command: MINUTE * 2,
+            data_block: MINUTE * 3,
+            final_dot: MINUTE * 10,
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod change;
 pub mod delivery;
 pub mod digest;
 pub mod event;
+pub mod fair_share;
 pub mod gathered;
 pub mod line;
 pub mod message;

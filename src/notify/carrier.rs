@@ -9,16 +9,20 @@ use http::{HeaderName, HeaderValue, Method};
 use tokio::time::timeout;
 
 use crate::clock::{Clock, Timestamp};
+use crate::config::limits::MailLimits;
 use crate::egress::outbound::{Answer, EXCERPT_MAX_BYTES, Failed, Outbound, OutboundUrl, Request, Stage};
-use crate::model::notification::delivery::{DETAIL_LENGTH, TryOutcome};
+use crate::model::notification::delivery::{DETAIL_LENGTH, FaultOwner, LONGEST_WAIT_MS, TryOutcome};
 use crate::notify::composer::{ComposeFailure, MessageComposer};
 use crate::notify::kinds::{Definition, Envelope, Meaning, Outgoing, OutgoingMail, OutgoingRequest, Reply};
 use crate::notify::mail::{MailFailed, deliver};
 use crate::notify::mask::masked;
 use crate::notify::template::TemplateError;
 
-/// The time that one try may take.
-pub const DEADLINE: Duration = Duration::from_secs(10);
+/// The time that a request may take, or a try for which somebody waits; mails have `MailLimits`.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// What is shown of a mail to whose end the server said nothing.
+const UNCONFIRMED: &str = "The mail was sent, but the server's answer to it was lost: it may have been taken";
+
 /// The way out, for messages.
 #[derive(Clone, Debug)]
 pub struct Carrier {
@@ -28,6 +32,8 @@ pub struct Carrier {
     pub clock: Clock,
     /// Makes the requests.
     pub composer: MessageComposer,
+    /// The time that conversations with mail servers may take.
+    pub mail: MailLimits,
 }
 
 /// What came of a try.
@@ -41,8 +47,8 @@ pub struct Carried {
     pub detail: String,
     /// The time before which the other side wants no more.
     pub retry_after: Option<Timestamp>,
-    /// True if the fault is this machine's, and says nothing about the channel.
-    pub is_ours: bool,
+    /// What the failure is about, if it failed.
+    pub owner: FaultOwner,
     /// Why the template of the channel could not be filled, so that the facts went out in its place.
     pub template_flaw: Option<String>,
 }
@@ -65,33 +71,26 @@ impl Carrier {
         carried
     }
 
+    /// The same, for somebody who waits for the answer: it takes ten seconds at most, a mail too.
+    pub async fn carry_now(&self, definition: &Definition, envelope: &Envelope<'_>) -> Carried {
+        let carried = timeout(DEADLINE, self.carry(definition, envelope)).await;
+        let elapsed = Failed::Timeout(Stage::Answering);
+        carried.unwrap_or_else(|_elapsed| Carried::failed(FaultOwner::Channel, elapsed))
+    }
+
     async fn mail(&self, mail: &OutgoingMail) -> Carried {
-        let failed = match timeout(DEADLINE, deliver(&self.outbound, mail)).await {
-            Ok(Ok(detail)) => {
-                let outcome = TryOutcome::Delivered;
-                return Carried {
-                    outcome,
-                    status_code: Some(250),
-                    detail,
-                    retry_after: None,
-                    is_ours: false,
-                    template_flaw: None,
-                };
+        let (outcome, status_code, detail, owner) = match deliver(&self.outbound, mail, &self.mail).await {
+            Ok(detail) => (TryOutcome::Delivered, Some(250), detail, FaultOwner::Message),
+            Err(MailFailed::Lost { owner, failed }) => return Carried::failed(owner, failed),
+            Err(MailFailed::Unconfirmed) => {
+                (TryOutcome::Unconfirmed, None, UNCONFIRMED.to_owned(), FaultOwner::Message)
             }
-            Ok(Err(failed)) => failed,
-            Err(_elapsed) => MailFailed::Way(Failed::Timeout(Stage::Answering)),
+            Err(MailFailed::Answer { owner, status_code, detail, is_final }) => {
+                let outcome = if is_final { TryOutcome::Refused } else { TryOutcome::Failed };
+                (outcome, status_code, detail, owner)
+            }
         };
-        match failed {
-            MailFailed::Way(failed) => Carried::failed(failed),
-            MailFailed::Answer { status_code, detail, is_final } => Carried {
-                outcome: if is_final { TryOutcome::Refused } else { TryOutcome::Failed },
-                status_code,
-                detail,
-                retry_after: None,
-                is_ours: false,
-                template_flaw: None,
-            },
-        }
+        Carried { outcome, status_code, detail, retry_after: None, owner, template_flaw: None }
     }
 
     async fn request(&self, definition: &Definition, outgoing: OutgoingRequest) -> Carried {
@@ -100,7 +99,7 @@ impl Carrier {
         };
         match self.outbound.send(request).await {
             Ok(answer) => self.judged(definition, &answer),
-            Err(failed) => Carried::failed(failed),
+            Err(failed) => Carried::failed(FaultOwner::Channel, failed),
         }
     }
 
@@ -113,18 +112,32 @@ impl Carrier {
             Meaning::Never => TryOutcome::Refused,
         };
         let now = self.clock.now();
-        let wait_ms = |wait: Duration| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX / 2);
         let in_header = answer.retry_after.map(|asked| asked.wait(now));
         let in_body = if let Meaning::After(wait) = meaning { Some(wait) } else { None };
+        let asked = in_header.max(in_body);
         Carried {
             outcome,
             status_code: Some(answer.status),
             detail: answer.excerpt.clone(),
-            retry_after: in_header.max(in_body).map(|wait| now.plus_ms(wait_ms(wait))),
-            is_ours: false,
+            retry_after: asked.map(|wait| now.plus_ms(wait_ms(wait))),
+            owner: if asked.is_some() { FaultOwner::Channel } else { owner_of(answer.status) },
             template_flaw: None,
         }
     }
+}
+
+/// What an answer that refuses is about: who may not write, or writes too much, to the wrong address or to a gateway that finds
+/// nobody behind it, is not heard whatever the message says.
+const fn owner_of(status: u16) -> FaultOwner {
+    match status {
+        401 | 403 | 404 | 408 | 429 | 502..=504 | 520..=530 => FaultOwner::Channel,
+        _ => FaultOwner::Message,
+    }
+}
+
+/// The milliseconds of a wait that count.
+fn wait_ms(wait: Duration) -> i64 {
+    i64::try_from(wait.as_millis()).map_or(LONGEST_WAIT_MS, |asked| asked.min(LONGEST_WAIT_MS))
 }
 
 impl Carried {
@@ -135,14 +148,9 @@ impl Carried {
     }
 
     fn refused(detail: String) -> Self {
-        Self {
-            outcome: TryOutcome::Refused,
-            status_code: None,
-            detail,
-            retry_after: None,
-            is_ours: false,
-            template_flaw: None,
-        }
+        let owner = FaultOwner::Message;
+        let (status_code, retry_after, template_flaw) = (None, None, None);
+        Self { outcome: TryOutcome::Refused, status_code, detail, retry_after, owner, template_flaw }
     }
 
     /// A message without a request: wrong settings stay wrong, a fault of this program may pass.
@@ -150,7 +158,9 @@ impl Carried {
         let refused = Self::refused(failure.to_string());
         match failure {
             ComposeFailure::Settings(_) => refused,
-            ComposeFailure::Broken => Self { outcome: TryOutcome::Failed, is_ours: true, ..refused },
+            ComposeFailure::Broken => {
+                Self { outcome: TryOutcome::Failed, owner: FaultOwner::Sender, ..refused }
+            }
         }
     }
 
@@ -160,18 +170,12 @@ impl Carried {
         Self { detail, template_flaw: Some(flaw.to_string()), ..self }
     }
 
-    fn failed(failed: Failed) -> Self {
+    fn failed(owner: FaultOwner, failed: Failed) -> Self {
         let never = matches!(failed, Failed::Blocked(_) | Failed::Unsendable(_));
         let outcome = if never { TryOutcome::Refused } else { TryOutcome::Failed };
-        let is_ours = matches!(failed, Failed::Ours(_));
-        Self {
-            outcome,
-            status_code: None,
-            detail: failed.to_string(),
-            retry_after: None,
-            is_ours,
-            template_flaw: None,
-        }
+        let owner = if matches!(failed, Failed::Ours(_)) { FaultOwner::Sender } else { owner };
+        let (status_code, retry_after, template_flaw) = (None, None, None);
+        Self { outcome, status_code, detail: failed.to_string(), retry_after, owner, template_flaw }
     }
 }
 
@@ -193,4 +197,32 @@ fn to_request(outgoing: OutgoingRequest) -> Option<Request> {
 
 fn shortened(text: &str) -> String {
     text.trim().chars().take(DETAIL_LENGTH).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(400, FaultOwner::Message)]
+    #[case(401, FaultOwner::Channel)]
+    #[case(404, FaultOwner::Channel)]
+    #[case(409, FaultOwner::Message)]
+    #[case(429, FaultOwner::Channel)]
+    #[case(500, FaultOwner::Message)]
+    #[case(503, FaultOwner::Channel)]
+    #[case(524, FaultOwner::Channel)]
+    fn an_answer_is_about(#[case] status: u16, #[case] owner: FaultOwner) {
+        assert_eq!(owner_of(status), owner);
+    }
+
+    #[rstest]
+    #[case(Duration::from_secs(30), 30_000)]
+    #[case(Duration::from_secs(901), 900_000)]
+    #[case(Duration::MAX, 900_000)]
+    fn a_wait_counts_up_to_a_quarter_of_an_hour(#[case] asked: Duration, #[case] ms: i64) {
+        assert_eq!(wait_ms(asked), ms);
+    }
 }

@@ -18,6 +18,8 @@ pub struct NotifyCounters {
     pub oldest_seconds: AtomicU64,
     /// Channels that take nothing.
     pub open_circuits: AtomicU64,
+    /// Messages that were left out because their rows cannot be read.
+    pub unreadable: AtomicU64,
     /// Steps of escalations that were taken.
     pub steps: AtomicU64,
 }
@@ -43,6 +45,8 @@ impl Collect for NotifyCounters {
         }
         out.counter("escalation_steps_total", "Steps of escalation policies that were taken.")
             .value(get(&self.steps));
+        out.counter("notifications_unreadable_total", "Messages left out because their rows cannot be read.")
+            .value(get(&self.unreadable));
         out.gauge("notifications_waiting", "Messages that wait to be delivered.").value(get(&self.waiting));
         out.gauge("notifications_oldest_seconds", "Seconds since the oldest waiting message was written.")
             .value(get(&self.oldest_seconds));

@@ -2,9 +2,11 @@
 //!
 //! Each message is sent at least once, always under the same id: what was sent but not written down before a kill is sent again.
 //! Of a channel's messages about one subject one at a time is under way, mails to each contact by themselves, and the next goes
-//! when the end of the one before it is committed. Among several processes on one database the holder of a lock delivers.
+//! when the end of the one before it is committed. Organisations, channels and recipients share what can be under way
+//! (`model::notification::fair_share`). Among several processes on one database the holder of a lock delivers.
 
-mod parts;
+mod attempt;
+mod reading;
 mod round;
 mod steps;
 mod template_report;
@@ -14,12 +16,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-pub use parts::Courier;
+pub use attempt::Courier;
 
 use crate::notify::courier::round::Round;
-use crate::store::notifications::courier::{
-    CourierLock, backlog, bring_all_forward, forget, release_stranded,
-};
+use crate::store::notifications::courier::{CourierLock, backlog, bring_all_forward, forget};
+use crate::store::notifications::order::release_stranded;
 use crate::store::{MainError, subscriber_facts};
 
 /// The time between two looks at the outbox while nothing comes.
@@ -28,6 +29,8 @@ const LOOK: Duration = Duration::from_millis(200);
 const TIDY: Duration = Duration::from_secs(10);
 /// The time between two looks at steps of escalations.
 const ESCALATE: Duration = Duration::from_secs(1);
+/// The time between two looks at what has expired.
+const GIVE_UP: Duration = Duration::from_secs(60);
 /// The time between two deletions of what is old.
 const FORGET: Duration = Duration::from_secs(3_600);
 /// The wait before the next attempt to take the lock, or to reach the database.
@@ -58,8 +61,7 @@ impl Courier {
         let transaction = self.databases.main.begin().await?;
         bring_all_forward(&transaction, self.guard.now()).await?;
         transaction.commit().await?;
-        let (mut tidied, mut escalated, mut forgotten): (Option<Instant>, Option<Instant>, Option<Instant>) =
-            (None, None, None);
+        let [mut tidied, mut escalated, mut given_up, mut forgotten] = [None::<Instant>; 4];
         let mut newest = None;
         let is_time = |last: Option<Instant>, every| last.is_none_or(|at| at.elapsed() >= every);
         loop {
@@ -69,6 +71,10 @@ impl Courier {
                 }
                 self.tidy().await?;
                 tidied = Some(Instant::now());
+            }
+            if is_time(given_up, GIVE_UP) {
+                round.give_up_expired().await?;
+                given_up = Some(Instant::now());
             }
             if is_time(forgotten, FORGET) && self.forget_old().await? {
                 forgotten = Some(Instant::now());

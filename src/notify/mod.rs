@@ -5,17 +5,18 @@
 //! - `template`: the language of templates that people write
 //! - `composer`: makes requests of messages, away from the engine's thread where that may take long
 //! - `carrier`: carries one message to one channel, once
-//! - `courier`: takes what is due from the outbox and writes down what came of it; `lane`: one channel as it sees it
+//! - `courier`: takes what is due from the outbox and writes down what came of it; `circuit_breaker`: spares
+//!   a channel that takes nothing
 //! - `mail`: the conversation with a mail server
 //! - `mask`: keeps secrets out of what is shown
 //! - `watchdog`: a ping that leaves as long as everything works, so that another system notices when it does not
 
 pub mod carrier;
+pub mod circuit_breaker;
 pub mod composer;
 pub mod counters;
 pub mod courier;
 pub mod kinds;
-pub mod lane;
 mod mail;
 mod mask;
 pub mod sealed;

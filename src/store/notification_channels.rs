@@ -250,6 +250,25 @@ fn to_row(channel: &Channel) -> Result<ActiveModel, MainError> {
     })
 }
 
+/// The channels with these keys, whoever owns them; one that cannot be read is left out, so that it stops no other.
+///
+/// # Errors
+/// When the database fails.
+pub async fn readable_with_keys(
+    connection: &impl ConnectionTrait,
+    keys: &[i64],
+) -> Result<Vec<Channel>, MainError> {
+    let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?;
+    let readable = |row| match from_row(row) {
+        Ok(channel) => Some(channel),
+        Err(error) => {
+            tracing::error!(%error, "nothing is sent through a channel that cannot be read");
+            None
+        }
+    };
+    Ok(rows.into_iter().filter_map(readable).collect())
+}
+
 fn read_all(rows: Vec<Model>) -> Result<Vec<Channel>, MainError> {
     rows.into_iter().map(from_row).collect()
 }

@@ -1,7 +1,9 @@
 //! The outbox: messages for channels, written in the transaction of the fact, with every try to deliver them.
 //!
 //! - `outbox`: messages are written, found and taken back
-//! - `courier`: what is due, and what came of it; nothing that answers a client may use it
+//! - `courier`: what came of what was tried; nothing that answers a client may use it
+//! - `due`: what is due, channel by channel
+//! - `order`: what waits for what
 //! - `holds`: what waits for the end of quiet hours, or for a digest
 //! - `digests`: messages that a digest tells
 //! - `list`: what clients see of it
@@ -11,9 +13,11 @@
 
 pub mod courier;
 pub mod digests;
+pub mod due;
 pub mod holds;
 mod lines;
 pub mod list;
+pub mod order;
 pub mod outbox;
 
 use sea_orm::ActiveValue::{NotSet, Set};

@@ -11,6 +11,7 @@ use tempfile::NamedTempFile;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use watchkeeper::clock::Clock;
+use watchkeeper::config::limits::MailLimits;
 use watchkeeper::egress::outbound::{Outbound, OutboundParts};
 use watchkeeper::egress::{Egress, EgressPolicy};
 use watchkeeper::model::notification::ChannelKind;
@@ -84,6 +85,7 @@ impl MailServer {
             outbound: Outbound::new(parts).unwrap(),
             clock: Clock::System,
             composer: MessageComposer::default(),
+            mail: MailLimits::default(),
         };
         let id = "rNSJxMbDTX2uHc08AiCq1".parse().unwrap();
         let message = Message::test(
@@ -130,10 +132,10 @@ async fn a_mail_arrives_in_clear_where_somebody_wants_it_so() {
 #[case::one_is_greylisted("starttls", json!({"to": ["unknown@example.org", "grey@example.org"]}), Failed, Some(451), "Greylisted")]
 #[case::one_is_taken("starttls", json!({"to": ["a@example.org", "grey@example.org"]}), Delivered, Some(250), "Not to grey@example.org")]
 #[case::greylisted("starttls", json!({"to": ["grey@example.org"]}), Failed, Some(451), "Greylisted")]
-#[case::wrong_password("starttls", json!({"password": "wrong-one"}), Refused, Some(535), "Authentication credentials invalid")]
-#[case::wrong_password("tls", json!({"encryption": "tls", "password": "wrong-one"}), Refused, Some(535), "Authentication credentials invalid")]
-#[case::in_clear("starttls", json!({"encryption": "none", "username": ""}), Refused, Some(530), "STARTTLS")]
-#[case::no_password("tls", json!({"encryption": "tls", "username": ""}), Refused, Some(530), "Authentication required")]
+#[case::wrong_password("starttls", json!({"password": "wrong-one"}), Failed, Some(535), "Authentication credentials invalid")]
+#[case::wrong_password("tls", json!({"encryption": "tls", "password": "wrong-one"}), Failed, Some(535), "Authentication credentials invalid")]
+#[case::in_clear("starttls", json!({"encryption": "none", "username": ""}), Failed, Some(530), "STARTTLS")]
+#[case::no_password("tls", json!({"encryption": "tls", "username": ""}), Failed, Some(530), "Authentication required")]
 #[case::no_starttls("plain", json!({}), Failed, None, "The server does not offer STARTTLS")]
 #[case::no_tls("plain", json!({"encryption": "tls"}), Failed, None, "The TLS handshake failed")]
 #[case::tls_from_the_first_byte("starttls", json!({"encryption": "tls"}), Failed, None, "The TLS handshake failed")]

@@ -21,6 +21,7 @@ mod events;
 mod failing_sync;
 mod group_commit;
 mod history_away;
+mod isolation;
 mod killed;
 #[allow(dead_code, reason = "shared with the tests of the probe, which use all of it")]
 #[path = "../probe/support/namespace.rs"]

@@ -21,7 +21,7 @@ use watchkeeper::store::notifications::courier::{self, Ended};
 use watchkeeper::store::{contacts, escalation_policies};
 
 use crate::incidents::made;
-use crate::notifications::{channel_of_kind, stored_channel};
+use crate::notifications::{channel_of_kind, stored_channel, waiting};
 use crate::support::Backend;
 use crate::support::backend::Store;
 use crate::support::rows::{at, stored_organisation};
@@ -87,7 +87,7 @@ async fn a_step_is_taken_once(#[values(Backend::Sqlite, Backend::Postgres)] back
     assert_eq!(take(&store, steps[0], second(60)).await, 1);
     let (follows, progress) = find(main, incident.incident.key).await.unwrap().unwrap();
     assert_eq!((follows, progress.round, progress.next_step), (policy, 2, 0));
-    let told = courier::due(main, at(second(200)), &[], 9).await.unwrap();
+    let told = waiting(&store, at(second(200))).await;
     let events: Vec<Event> = told.iter().map(|delivery| delivery.message.event).collect();
     assert_eq!(events, [Event::IncidentOpened], "the others wait behind it");
 }
@@ -119,11 +119,11 @@ async fn mails_to_contacts_do_not_wait_for_each_other(
         let second = begun.ms() - at(0).ms();
         assert_eq!(take(&store, step, second).await, 3);
     }
-    let first = courier::due(main, begun, &[], 9).await.unwrap();
+    let first = waiting(&store, begun).await;
     let of: Vec<Option<i64>> = first.iter().map(|delivery| delivery.contact).collect();
     assert_eq!(of, [None, Some(contacts[0].key), Some(contacts[1].key)], "the second of each waits");
     end(&store, &first[1], (channel.line(first[1].contact), begun)).await;
-    let next = courier::due(main, begun, &[], 9).await.unwrap();
+    let next = waiting(&store, begun).await;
     let mut of: Vec<Option<i64>> = next.iter().map(|delivery| delivery.contact).collect();
     of.sort_unstable();
     assert_eq!(of, [None, Some(contacts[0].key), Some(contacts[1].key)]);
@@ -170,7 +170,7 @@ async fn steps_that_wait_for_the_morning_do_not_pile_up(
     lifecycle::incidents::save(&transaction, &incident, &after, at(second + 180_000)).await.unwrap();
     transaction.commit().await.unwrap();
     let morning = at(second + 9 * 24 * 3_600_000);
-    let left = courier::due(store.main.reader(), morning, &[], 9).await.unwrap();
+    let left = waiting(&store, morning).await;
     assert_eq!(left.len(), usize::from(!is_taken));
 }
 

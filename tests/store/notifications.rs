@@ -15,10 +15,12 @@ use watchkeeper::model::notification::{Channel, ChannelKind, Event};
 use watchkeeper::model::sight::Sight;
 use watchkeeper::model::translated::Translated;
 use watchkeeper::store::notification_channels;
-use watchkeeper::store::notifications::courier::{
-    CourierLock, Ended, backlog, due, forget, put_off, release_stranded, store_tries,
+use watchkeeper::store::notifications::courier::{CourierLock, Ended, backlog, forget, store_tries};
+use watchkeeper::store::notifications::due::{
+    DueChannel, WantedMessages, due_channels, due_messages, read_messages,
 };
 use watchkeeper::store::notifications::list::{Chosen, Wanted, page, redeliver};
+use watchkeeper::store::notifications::order::{out_of_order, queue_up, release_stranded};
 
 use crate::incidents::made;
 use crate::support::Backend;
@@ -78,8 +80,22 @@ pub(crate) async fn told(store: &Store, owner: &Organisation, messages: i64) -> 
     before
 }
 
+const fn of_channel(channel: DueChannel) -> WantedMessages {
+    WantedMessages { channel, only_first_tries: false, except: Vec::new() }
+}
+
+/// What is due, what has waited longest first.
 pub(crate) async fn waiting(store: &Store, now: Timestamp) -> Vec<Delivery> {
-    due(store.main.reader(), now, &[], 100).await.unwrap()
+    let reader = store.main.reader();
+    let channels = due_channels(reader, now, (0, 100)).await.unwrap();
+    let wanted: Vec<WantedMessages> = channels.into_iter().map(of_channel).collect();
+    let due = due_messages(reader, now, (&wanted, 100)).await.unwrap();
+    let keys: Vec<i64> = due.iter().map(|message| message.key).collect();
+    let (readable, unreadable) = read_messages(reader, &keys).await.unwrap();
+    assert!(unreadable.is_empty(), "{unreadable:?}");
+    let mut waiting: Vec<Delivery> = readable.into_values().collect();
+    waiting.sort_by_key(|delivery| (delivery.due_at, delivery.key));
+    waiting
 }
 
 fn ended(delivery: &Delivery, outcome: TryOutcome, next_at: Option<Timestamp>) -> Ended {
@@ -119,12 +135,13 @@ fn subjects(deliveries: &[Delivery]) -> Vec<&str> {
 async fn of_a_subject_one_message_is_due(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
-    let [one, other] = [stored_channel(&store, &owner).await, stored_channel(&store, &owner).await];
+    for _ in 0..2 {
+        stored_channel(&store, &owner).await;
+    }
     let incident = told(&store, &owner, 3).await;
     let first = waiting(&store, at(1_000)).await;
     assert_eq!(first.len(), 2, "one for each channel");
     assert!(first.iter().all(|delivery| delivery.message.event == Event::IncidentOpened));
-    assert_eq!(due(store.main.reader(), at(1_000), &[one.key], 9).await.unwrap()[0].channel, other.key);
     assert!(waiting(&store, at(109)).await.is_empty(), "not before the fact");
     end(&store, &first[0], TryOutcome::Failed, Some(at(5_000))).await;
     assert_eq!(waiting(&store, at(1_000)).await.len(), 1, "the one behind waits on");
@@ -141,20 +158,20 @@ async fn of_a_subject_one_message_is_due(#[values(Backend::Sqlite, Backend::Post
 
 #[rstest]
 #[tokio::test]
-async fn what_waits_is_put_off_and_what_strands_is_found(
-    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
-) {
+async fn what_strands_is_found(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
     let owner = stored_organisation(&store, "owner").await;
-    let channel = stored_channel(&store, &owner).await;
+    stored_channel(&store, &owner).await;
     told(&store, &owner, 2).await;
     told(&store, &owner, 1).await;
+    let first = waiting(&store, at(1_000)).await;
+    assert_eq!(first.len(), 2, "what is behind another stays there");
     let transaction = store.main.begin().await.unwrap();
-    put_off(&transaction, channel.key, at(9_000)).await.unwrap();
-    assert_eq!(release_stranded(&transaction, at(10)).await.unwrap(), 0, "all wait for something");
+    assert_eq!(release_stranded(&transaction, at(10)).await.unwrap(), 0, "nothing is stranded");
+    queue_up(&transaction, &[first[1].key].into()).await.unwrap();
+    assert_eq!(release_stranded(&transaction, at(10)).await.unwrap(), 1);
     transaction.commit().await.unwrap();
-    assert!(waiting(&store, at(8_999)).await.is_empty());
-    assert_eq!(waiting(&store, at(9_000)).await.len(), 2, "what is behind another stays there");
+    assert_eq!(waiting(&store, at(1_000)).await.len(), 2);
 }
 
 #[rstest]
@@ -308,4 +325,76 @@ async fn one_process_delivers(#[values(Backend::Sqlite, Backend::Postgres)] back
         taken = CourierLock::take(&store.main).await.unwrap();
         tokio::task::yield_now().await;
     }
+}
+
+/// The receiver has the end: the begin would arrive as the newest, and an alert would open that nobody closes.
+#[rstest]
+#[tokio::test]
+async fn what_a_later_message_has_overtaken_does_not_come_again(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    stored_channel(&store, &owner).await;
+    told(&store, &owner, 3).await;
+    told(&store, &owner, 1).await;
+    let heads = waiting(&store, at(1_000)).await;
+    let [dead, other] = [&heads[0], &heads[1]];
+    for head in [dead, other] {
+        end(&store, head, TryOutcome::Refused, None).await;
+    }
+    let second = waiting(&store, at(1_000)).await;
+    end(&store, &second[0], TryOutcome::Failed, Some(at(2_000))).await;
+    let sight = Sight::whole(owner.key);
+    let transaction = store.main.begin().await.unwrap();
+    assert_eq!(redeliver(&transaction, sight, Chosen::One(dead.key), at(500)).await.unwrap(), 1);
+    let order = out_of_order(&transaction, &[dead.key, second[0].key]).await.unwrap();
+    assert_eq!(order.too_early, [second[0].key].into(), "the one that was in front is in front again");
+    assert!(order.too_late.is_empty());
+    transaction.commit().await.unwrap();
+    let [dead] = <[Delivery; 1]>::try_from(
+        waiting(&store, at(1_000)).await.into_iter().filter(|head| head.key == dead.key).collect::<Vec<_>>(),
+    )
+    .unwrap();
+    end(&store, &dead, TryOutcome::Refused, None).await;
+    end(&store, &Delivery { tries: 1, ..second[0].clone() }, TryOutcome::Delivered, None).await;
+    let transaction = store.main.begin().await.unwrap();
+    assert_eq!(out_of_order(&transaction, &[dead.key]).await.unwrap().too_late, [dead.key].into());
+    assert_eq!(redeliver(&transaction, sight, Chosen::One(dead.key), at(500)).await.unwrap(), 0);
+    assert_eq!(redeliver(&transaction, sight, Chosen::All, at(500)).await.unwrap(), 1, "the other subject");
+    transaction.commit().await.unwrap();
+}
+
+/// What one channel has waiting hides nothing of another, and what failed hides nothing that was never tried.
+#[rstest]
+#[tokio::test]
+async fn a_backlog_hides_nothing(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let [flood, calm] = [stored_organisation(&store, "a").await, stored_organisation(&store, "b").await];
+    for owner in [&flood, &calm] {
+        stored_channel(&store, owner).await;
+    }
+    for _ in 0..5 {
+        told(&store, &flood, 1).await;
+    }
+    for head in waiting(&store, at(1_000)).await {
+        end(&store, &head, TryOutcome::Failed, Some(at(50))).await;
+    }
+    told(&store, &flood, 1).await;
+    told(&store, &calm, 1).await;
+    let reader = store.main.reader();
+    let channels = due_channels(reader, at(1_000), (0, 1)).await.unwrap();
+    assert_eq!(channels.len(), 1);
+    let rest = due_channels(reader, at(1_000), (channels[0].key, 9)).await.unwrap();
+    assert_eq!(rest.len(), 1, "the next look goes on behind it");
+    let wanted: Vec<WantedMessages> = [channels, rest].concat().into_iter().map(of_channel).collect();
+    let due = due_messages(reader, at(1_000), (&wanted, 2)).await.unwrap();
+    let count = |organisation: &Organisation| {
+        due.iter().filter(|message| message.organisation == organisation.key).count()
+    };
+    assert_eq!((count(&flood), count(&calm)), (3, 1));
+    assert!(due.iter().any(|message| message.organisation == flood.key && message.tries == 0));
+    let first_tries = WantedMessages { only_first_tries: true, ..wanted[0].clone() };
+    let due = due_messages(reader, at(1_000), (&[first_tries], 9)).await.unwrap();
+    assert_eq!((due.len(), due[0].tries), (1, 0));
 }

@@ -35,6 +35,7 @@ mod m0032_subscriber_facts;
 mod m0033_waiting_messages;
 mod m0034_duty_indexes;
 mod m0035_group_by_tag_keys;
+mod m0040_due_messages;
 mod m0045_outage_edges;
 mod m0050_listening_spans;
 mod m0055_events_of_channels;
@@ -82,6 +83,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0033_waiting_messages::Step),
         Box::new(m0034_duty_indexes::Step),
         Box::new(m0035_group_by_tag_keys::Step),
+        Box::new(m0040_due_messages::Step),
         Box::new(m0045_outage_edges::Step),
         Box::new(m0050_listening_spans::Step),
         Box::new(m0055_events_of_channels::Step),

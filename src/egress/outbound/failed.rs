@@ -127,7 +127,8 @@ impl Failed {
     }
 
     /// Reads an error of a connection, which TLS may have caused.
-    pub(super) fn of_io(error: &io::Error) -> Self {
+    #[must_use]
+    pub fn of_io(error: &io::Error) -> Self {
         if let Some(trouble) = trouble(error) {
             return Self::Ours(trouble);
         }

@@ -111,6 +111,9 @@ pub enum Conflict {
     /// The cover request is over.
     #[error("The cover request is '{0}'; only an open one can be answered.")]
     CoverOver(&'static str),
+    /// The receiver has a later message about the same subject than the one that is to be sent again.
+    #[error("A later message about the same subject has been delivered; this one would arrive out of order.")]
+    MessageOvertaken,
     /// The series lost its last service.
     #[error("The series is cancelled; create a new one.")]
     SeriesCancelled,

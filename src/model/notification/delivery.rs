@@ -10,8 +10,11 @@ use crate::model::word::words;
 pub const GIVEN_UP_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The first wait, in milliseconds; each is twice the one before.
 const FIRST_WAIT_MS: i64 = 1_000;
-/// The longest wait, in milliseconds.
-const LONGEST_WAIT_MS: i64 = 15 * 60 * 1_000;
+/// The longest wait, in milliseconds; the other side cannot ask for a longer one.
+pub const LONGEST_WAIT_MS: i64 = 15 * 60 * 1_000;
+/// The shortest wait after a try of which nobody knows whether the message was taken, in milliseconds (RFC 5321, 4.5.3.2.6: a
+/// mail server may take so long to answer).
+pub const UNCONFIRMED_WAIT_MS: i64 = 10 * 60 * 1_000;
 /// Characters of what came back that are kept.
 pub const DETAIL_LENGTH: usize = 300;
 
@@ -38,7 +41,22 @@ words! {
         Failed,
         /// It will not work, however often it is tried.
         Refused,
+        /// All of it was sent and the answer was lost: the other side may have taken it. It is tried again, but late.
+        Unconfirmed,
     }
+}
+
+/// What a try that failed was stopped by: the failure of one message or of one recipient says nothing about the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultOwner {
+    /// The other side answers, but does not take this message.
+    Message,
+    /// The other side does not take what is for this recipient.
+    Recipient,
+    /// The channel takes nothing: it cannot be reached, does not answer, wants other credentials or a pause.
+    Channel,
+    /// This machine could not send.
+    Sender,
 }
 
 /// A message for a channel.
@@ -145,19 +163,24 @@ pub struct FailedTry {
     pub at: Timestamp,
     /// The time before which the other side wants no more.
     pub retry_after: Option<Timestamp>,
+    /// True if the message may have been taken.
+    pub is_unconfirmed: bool,
     /// 0..1: lengthens the wait by up to a quarter, so that not all come back at once.
     pub jitter: f64,
 }
 
 /// The time of the next try, or `None` when the message is given up: no later than `expires_at`, and not before the time that the
-/// other side has asked for.
+/// other side has asked for, of which at most [`LONGEST_WAIT_MS`] count. A message that may have been taken is not sent again
+/// before [`UNCONFIRMED_WAIT_MS`] have passed.
 #[must_use]
 pub fn next_try(failed: FailedTry, expires_at: Timestamp) -> Option<Timestamp> {
-    let wait = wait_ms(failed.number);
+    let least = if failed.is_unconfirmed { UNCONFIRMED_WAIT_MS } else { 0 };
+    let wait = wait_ms(failed.number).max(least);
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "minutes at most")]
     let more = (wait as f64 * 0.25 * failed.jitter.clamp(0.0, 1.0)) as i64;
     let due = failed.at.plus_ms(wait + more);
-    let due = failed.retry_after.map_or(due, |asked| asked.max(due));
+    let latest = failed.at.plus_ms(LONGEST_WAIT_MS);
+    let due = failed.retry_after.map_or(due, |asked| asked.min(latest).max(due));
     (failed.at < expires_at).then_some(due.min(expires_at))
 }
 
@@ -184,6 +207,7 @@ mod tests {
     #[case(1, GIVEN_UP_AFTER_MS, None, 1.0, Some(1_250))]
     #[case(1, GIVEN_UP_AFTER_MS, Some(30), 0.0, Some(30_000))]
     #[case(11, GIVEN_UP_AFTER_MS, Some(30), 0.0, Some(900_000))]
+    #[case(1, GIVEN_UP_AFTER_MS, Some(99_999_999), 0.0, Some(900_000))]
     #[case(11, 60_000, None, 0.0, Some(60_000))]
     #[case(1, 60_000, Some(3_600), 0.0, Some(60_000))]
     #[case(40, 0, None, 0.0, None)]
@@ -196,7 +220,24 @@ mod tests {
     ) {
         let at = Timestamp::from_ms(1_000_000_000_000);
         let retry_after = asked_s.map(|seconds| at.plus_ms(seconds * 1_000));
-        let due = next_try(FailedTry { number, at, retry_after, jitter }, at.plus_ms(left_ms));
+        let failed = FailedTry { number, at, retry_after, jitter, is_unconfirmed: false };
+        let due = next_try(failed, at.plus_ms(left_ms));
         assert_eq!(due.map(|due| due.ms_since(at)), expected);
+    }
+
+    /// Tries, the milliseconds until it is given up, the wait.
+    #[rstest]
+    #[case(1, GIVEN_UP_AFTER_MS, 600_000)]
+    #[case(11, GIVEN_UP_AFTER_MS, 900_000)]
+    #[case(1, 60_000, 60_000)]
+    fn a_message_that_may_have_been_taken_is_sent_again_late(
+        #[case] number: u32,
+        #[case] left_ms: i64,
+        #[case] expected: i64,
+    ) {
+        let at = Timestamp::from_ms(1_000_000_000_000);
+        let failed = FailedTry { number, at, retry_after: None, jitter: 0.0, is_unconfirmed: true };
+        let due = next_try(failed, at.plus_ms(left_ms)).unwrap();
+        assert_eq!(due.ms_since(at), expected);
     }
 }

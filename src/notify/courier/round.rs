@@ -1,6 +1,6 @@
-//! What is under way: tries that run, what of them is not written down yet, and the lanes of their channels.
+//! What is under way: tries that run, what of them is not written down yet, and the circuits of their channels.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -10,125 +10,194 @@ use futures_util::stream::FuturesUnordered;
 use tokio::time::{Instant, timeout_at};
 
 use crate::clock::Timestamp;
-use crate::id::Id;
 use crate::lifecycle::digests;
 use crate::model::notification::Channel;
-use crate::model::notification::delivery::{Delivery, TryOutcome};
-use crate::model::notification::line::Line;
-use crate::notify::carrier::Carried;
-use crate::notify::courier::parts::{Courier, Done};
-use crate::notify::lane::{Consequence, Lane, Sign};
-use crate::store::notifications::courier::{Ended, bring_forward, due, put_off, store_tries};
+use crate::model::notification::delivery::{FaultOwner, TryOutcome};
+use crate::model::notification::fair_share::{DueMessage, OccupiedPlaces, PLACES, choose_next};
+use crate::notify::circuit_breaker::{ChannelSign, CircuitBreaker, FailureSource, TryPass};
+use crate::notify::courier::attempt::{Courier, FinishedTry, PlannedTry};
+use crate::notify::courier::reading::{ChannelTurns, UnreadableMessages};
+use crate::store::notifications::courier::{Ended, bring_forward, store_tries};
+use crate::store::notifications::due::{due_messages, expired_messages, read_messages};
+use crate::store::notifications::order::{OutOfOrder, out_of_order, queue_up};
 use crate::store::{MainError, contacts, notification_channels, organisations};
 
-/// Most messages under way at once, over all channels.
-const UNDER_WAY: usize = 256;
-/// Most messages read at once that are not under way: a channel takes few at a time, and the next look comes soon.
-const READ: usize = 64;
+/// Most tries that begin at one look.
+const BEGIN: usize = 128;
+/// Most messages of a channel that are read of each sort: those that are under way are due still.
+const READ: u64 = 48;
+/// Most tries that are written down at once.
+const WRITE: usize = 256;
 /// The time for which ends are gathered, so that one commit takes many.
 const GATHER: Duration = Duration::from_millis(10);
-/// The time for which a channel that is switched off is left alone, in milliseconds.
-const SWITCHED_OFF_MS: i64 = 60_000;
-
 /// Most attempts to write down what came of tries: whatever is lost here is sent again.
 const WRITES: u32 = 15;
 /// The wait between two of them.
 const WRITE_AGAIN: Duration = Duration::from_secs(2);
-
-/// Where one message is under way at a time: about one subject, in one line of a channel.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Place {
-    channel: i64,
-    line: Line,
-    subject: String,
-}
-
-impl Place {
-    fn of(delivery: &Delivery, line: Line) -> Self {
-        Self { channel: delivery.channel, line, subject: delivery.message.subject_id().to_owned() }
-    }
-}
+/// Most messages that are given up at once by their age.
+const GIVE_UP: u64 = 500;
+/// The time for which a message that has expired may still get its last try, in milliseconds.
+const LAST_TRY_MS: i64 = 60_000;
 
 /// What is under way.
 pub(super) struct Round<'a> {
     courier: &'a Courier,
-    lanes: HashMap<i64, Lane>,
-    places: HashSet<Place>,
-    running: FuturesUnordered<LocalBoxFuture<'a, Done>>,
-}
-
-/// What is due, with what its requests are made of.
-struct Ready {
-    deliveries: Vec<Delivery>,
-    channels: HashMap<i64, Channel>,
-    organisations: HashMap<i64, Id>,
-    /// The addresses of the contacts that messages are for.
-    addresses: HashMap<i64, String>,
+    circuits: HashMap<i64, CircuitBreaker>,
+    places: OccupiedPlaces,
+    turns: ChannelTurns,
+    unreadable: UnreadableMessages,
+    running: FuturesUnordered<LocalBoxFuture<'a, FinishedTry>>,
 }
 
 impl<'a> Round<'a> {
     /// Nothing is under way.
     pub(super) fn new(courier: &'a Courier) -> Self {
-        Self { courier, lanes: HashMap::new(), places: HashSet::new(), running: FuturesUnordered::new() }
+        Self {
+            courier,
+            circuits: HashMap::new(),
+            places: OccupiedPlaces::default(),
+            turns: ChannelTurns::default(),
+            unreadable: UnreadableMessages::default(),
+            running: FuturesUnordered::new(),
+        }
     }
 
     /// Begins the tries that are due and have room. Returns true if there was one.
     pub(super) async fn send_due(&mut self) -> Result<bool, MainError> {
-        let room = UNDER_WAY.saturating_sub(self.running.len());
-        if room == 0 {
+        if self.places.total() >= PLACES {
             return Ok(false);
         }
         let now = self.courier.guard.now();
-        let ready = self.ready(now, room).await?;
-        let gathered = self.gather(&ready, now).await;
+        let reader = self.courier.databases.main.reader();
+        let channels = self.turns.next(reader, now, (&mut self.circuits, &self.places)).await?;
+        let wanted = self.unreadable.without(channels);
+        let mut due = due_messages(reader, now, (&wanted, READ)).await?;
+        due.retain(|message| !self.places.is_under_way(message));
+        let keys: Vec<i64> = each_once(due.iter().map(|message| message.channel)).into_iter().collect();
+        let channels = notification_channels::readable_with_keys(reader, &keys).await?;
+        let channels: HashMap<i64, Channel> =
+            channels.into_iter().map(|channel| (channel.key, channel)).collect();
+        keys.iter().filter(|key| !channels.contains_key(key)).for_each(|key| self.turns.leave_out(*key));
+        let gathered = self.gather(&due, &channels, now).await;
         if gathered.has_made_one {
-            // What is due is read anew.
+            // What is due is read again.
             return Ok(true);
         }
-        let mut has_sent = false;
-        let mut put_off: HashMap<i64, Timestamp> = HashMap::new();
-        for delivery in ready.deliveries {
-            let Some(channel) = ready.channels.get(&delivery.channel) else { continue };
-            if gathered.failed.contains(&channel.key) && waits_for_digest(channel, &delivery) {
-                continue;
+        due.retain(|message| {
+            let channel = channels.get(&message.channel).filter(|channel| channel.is_enabled);
+            channel.is_some_and(|channel| {
+                !gathered.failed.contains(&channel.key) || !waits_for_digest(channel, message)
+            })
+        });
+        let chosen = self.choose(due, &channels, now);
+        self.begin(chosen, channels).await
+    }
+
+    fn choose(
+        &mut self,
+        due: Vec<DueMessage>,
+        channels: &HashMap<i64, Channel>,
+        now: Timestamp,
+    ) -> Vec<(DueMessage, TryPass)> {
+        let Self { circuits, places, .. } = self;
+        choose_next(due, places, BEGIN, |message| {
+            let circuit = circuits.entry(message.channel).or_default();
+            if let Some(channel) = channels.get(&message.channel) {
+                circuit.note_change(channel.updated_at);
             }
-            let lane = self.lanes.entry(channel.key).or_default();
-            lane.note_change(channel.updated_at);
-            let is_expired = self.courier.is_expired(&delivery, now);
-            if let Some(until) = lane.closed_until(now) {
-                put_off.insert(channel.key, until);
-                continue;
-            }
-            if !channel.is_enabled && !is_expired {
-                put_off.insert(channel.key, now.plus_ms(SWITCHED_OFF_MS));
-                continue;
-            }
-            let place = Place::of(&delivery, channel.line(delivery.contact));
-            if lane.is_full() || self.running.len() >= UNDER_WAY || !self.places.insert(place) {
-                continue;
-            }
-            lane.depart();
-            has_sent = true;
-            let organisation = ready.organisations.get(&channel.organisation).copied();
-            let recipient = delivery.contact.and_then(|contact| ready.addresses.get(&contact).cloned());
-            self.running.push(self.courier.attempt(delivery, channel.clone(), (organisation, recipient)));
+            circuit.admit(message.tries == 0, now)
+        })
+    }
+
+    /// Begins these tries. Returns true if there was one.
+    async fn begin(
+        &mut self,
+        chosen: Vec<(DueMessage, TryPass)>,
+        channels: HashMap<i64, Channel>,
+    ) -> Result<bool, MainError> {
+        if chosen.is_empty() {
+            return Ok(false);
         }
-        self.put_off(put_off).await?;
-        Ok(has_sent)
+        let reader = self.courier.databases.main.reader();
+        let keys: Vec<i64> = chosen.iter().map(|(message, _)| message.key).collect();
+        let (mut readable, unreadable) = read_messages(reader, &keys).await?;
+        for (key, error) in &unreadable {
+            tracing::error!(%error, "a message cannot be read, and waits");
+            let channel = chosen.iter().find(|(message, _)| message.key == *key);
+            self.unreadable.note(channel.map_or(0, |(message, _)| message.channel), *key);
+            self.courier.counters.unreadable.fetch_add(1, Ordering::Relaxed);
+        }
+        let order = self.order(&chosen).await?;
+        let owners = each_once(channels.values().map(|channel| channel.organisation));
+        let owners = organisations::ids(reader, &owners).await?;
+        let told = each_once(readable.values().filter_map(|delivery| delivery.contact));
+        let told: Vec<i64> = told.into_iter().collect();
+        let contacts = contacts::with_keys(reader, &told).await?;
+        let addresses: HashMap<i64, String> =
+            contacts.into_iter().map(|contact| (contact.key, contact.email)).collect();
+        let mut has_begun = false;
+        for (message, pass) in chosen {
+            let channel = channels.get(&message.channel).cloned();
+            let delivery = readable.remove(&message.key).filter(|delivery| delivery.due_at.is_some());
+            let (Some(delivery), Some(channel)) = (delivery, channel) else {
+                self.give_back(&message, pass);
+                continue;
+            };
+            if order.too_early.contains(&message.key) {
+                self.give_back(&message, pass);
+                continue;
+            }
+            has_begun = true;
+            let planned = PlannedTry {
+                is_overtaken: order.too_late.contains(&message.key),
+                organisation: owners.get(&channel.organisation).copied(),
+                recipient: delivery.contact.and_then(|contact| addresses.get(&contact).cloned()),
+                delivery,
+                channel,
+                message,
+                pass,
+            };
+            self.running.push(self.courier.attempt(planned));
+        }
+        Ok(has_begun)
+    }
+
+    /// Those of these messages that would arrive out of order. Those that come too early queue up again.
+    async fn order(&self, chosen: &[(DueMessage, TryPass)]) -> Result<OutOfOrder, MainError> {
+        let main = &self.courier.databases.main;
+        let again = chosen.iter().filter(|(message, _)| message.tries > 0);
+        let again: Vec<i64> = again.map(|(message, _)| message.key).collect();
+        let order = out_of_order(main.reader(), &again).await?;
+        if !order.too_early.is_empty() {
+            let transaction = main.begin().await?;
+            queue_up(&transaction, &order.too_early).await?;
+            transaction.commit().await?;
+        }
+        Ok(order)
+    }
+
+    fn give_back(&mut self, message: &DueMessage, pass: TryPass) {
+        self.places.release(message);
+        if let Some(circuit) = self.circuits.get_mut(&message.channel) {
+            circuit.give_back(pass);
+        }
     }
 
     /// Makes digests of what waits for them and is due.
-    async fn gather(&self, ready: &Ready, now: Timestamp) -> GatheredDigests {
-        let is_busy = |channel: &Channel, delivery: &Delivery| {
-            self.places.contains(&Place::of(delivery, channel.line(delivery.contact)))
-        };
-        let waiting = ready.deliveries.iter().filter(|delivery| {
-            let channel = ready.channels.get(&delivery.channel).filter(|channel| channel.is_enabled);
-            channel.is_some_and(|channel| waits_for_digest(channel, delivery) && !is_busy(channel, delivery))
+    async fn gather(
+        &self,
+        due: &[DueMessage],
+        channels: &HashMap<i64, Channel>,
+        now: Timestamp,
+    ) -> GatheredDigests {
+        let waiting = due.iter().filter(|message| {
+            let channel = channels.get(&message.channel).filter(|channel| channel.is_enabled);
+            channel.is_some_and(|channel| waits_for_digest(channel, message))
+                && !self.places.is_queued_behind(message)
         });
         let mut gathered = GatheredDigests::default();
-        for channel in each_once(waiting.map(|delivery| delivery.channel)) {
-            match self.make_digest(&ready.channels[&channel], now).await {
+        for channel in each_once(waiting.map(|message| message.channel)) {
+            match self.make_digest(&channels[&channel], now).await {
                 Ok(has_made_one) => gathered.has_made_one |= has_made_one,
                 Err(error) => {
                     tracing::warn!(%error, "a digest waits: it cannot be made at the moment");
@@ -140,48 +209,18 @@ impl<'a> Round<'a> {
     }
 
     async fn make_digest(&self, channel: &Channel, now: Timestamp) -> Result<bool, MainError> {
-        let places = self.places.iter().filter(|place| place.channel == channel.key);
-        let busy: Vec<String> = places.map(|place| place.subject.clone()).collect();
+        let busy: Vec<String> = self.places.subjects(channel.key).map(ToOwned::to_owned).collect();
         let transaction = self.courier.databases.main.begin().await?;
         let has_made_one = digests::gather(&transaction, channel, &busy, now).await?;
         transaction.commit().await?;
         Ok(has_made_one)
     }
 
-    async fn ready(&self, now: Timestamp, room: usize) -> Result<Ready, MainError> {
-        let reader = self.courier.databases.main.reader();
-        let busy = self.lanes.iter().filter(|(_, lane)| lane.is_full());
-        let busy: Vec<i64> = busy.map(|(channel, _)| *channel).collect();
-        // Those that are under way are due still.
-        let under_way = self.places.iter().filter(|place| !busy.contains(&place.channel)).count();
-        let limit = u64::try_from(room.min(READ) + under_way).unwrap_or(u64::MAX);
-        let deliveries = due(reader, now, &busy, limit).await?;
-        if deliveries.is_empty() {
-            return Ok(Ready {
-                deliveries,
-                channels: HashMap::new(),
-                organisations: HashMap::new(),
-                addresses: HashMap::new(),
-            });
-        }
-        let keys = each_once(deliveries.iter().map(|delivery| delivery.channel));
-        let keys: Vec<i64> = keys.into_iter().collect();
-        let channels = notification_channels::with_keys(reader, &keys).await?;
-        let owners = each_once(channels.iter().map(|channel| channel.organisation));
-        let organisations = organisations::ids(reader, &owners).await?;
-        let channels = channels.into_iter().map(|channel| (channel.key, channel)).collect();
-        let told = each_once(deliveries.iter().filter_map(|delivery| delivery.contact));
-        let told: Vec<i64> = told.into_iter().collect();
-        let contacts = contacts::with_keys(reader, &told).await?;
-        let addresses = contacts.into_iter().map(|contact| (contact.key, contact.email)).collect();
-        Ok(Ready { deliveries, channels, organisations, addresses })
-    }
-
     /// Waits until a try ends, `longest` at most, and writes down those that have ended.
     pub(super) async fn settle(&mut self, longest: Duration) -> Result<(), MainError> {
         let mut done = Vec::new();
         let mut until = Instant::now() + longest.max(GATHER);
-        while done.len() < UNDER_WAY {
+        while done.len() < WRITE {
             if self.running.is_empty() {
                 if done.is_empty() {
                     tokio::time::sleep_until(until).await;
@@ -197,23 +236,23 @@ impl<'a> Round<'a> {
         if done.is_empty() { Ok(()) } else { self.write_down(done).await }
     }
 
-    async fn write_down(&mut self, done: Vec<Done>) -> Result<(), MainError> {
+    async fn write_down(&mut self, done: Vec<FinishedTry>) -> Result<(), MainError> {
         let now = self.courier.guard.now();
         let ended: Vec<Ended> = done.iter().map(|done| self.courier.ended(done, now)).collect();
-        let mut consequences = Vec::new();
-        for Done { delivery, kind, carried, .. } in &done {
-            self.courier.counters.note(*kind, carried.outcome);
-            let lane = self.lanes.entry(delivery.channel).or_default();
-            let consequence = lane.arrive(sign_of(carried), now);
-            if lane.is_idle() {
-                self.lanes.remove(&delivery.channel);
+        let mut reachable = BTreeSet::new();
+        for done in &done {
+            self.courier.counters.note(done.kind, done.carried.outcome);
+            let channel = done.message.channel;
+            let circuit = self.circuits.entry(channel).or_default();
+            if circuit.note_end(done.pass, sign_of(done), now) {
+                reachable.insert(channel);
             }
-            consequences.push((delivery.channel, consequence));
         }
-        let open = self.lanes.values().filter(|lane| lane.is_open()).count();
+        self.circuits.retain(|_, circuit| !circuit.is_idle(now));
+        let open = self.circuits.values().filter(|circuit| circuit.is_open()).count();
         self.courier.counters.open_circuits.store(open as u64, Ordering::Relaxed);
         let mut writes = 1;
-        while let Err(error) = self.store(&ended, &consequences, now).await {
+        while let Err(error) = self.store(&ended, &reachable, now).await {
             if writes == WRITES {
                 return Err(error);
             }
@@ -222,7 +261,7 @@ impl<'a> Round<'a> {
             writes += 1;
         }
         for done in &done {
-            self.places.remove(&Place::of(&done.delivery, done.line));
+            self.places.release(&done.message);
         }
         Ok(())
     }
@@ -230,29 +269,30 @@ impl<'a> Round<'a> {
     async fn store(
         &self,
         ended: &[Ended],
-        consequences: &[(i64, Consequence)],
+        reachable: &BTreeSet<i64>,
         now: Timestamp,
     ) -> Result<(), MainError> {
         let transaction = self.courier.databases.main.begin().await?;
         store_tries(&transaction, ended).await?;
-        for (channel, consequence) in consequences {
-            match consequence {
-                Consequence::None => {}
-                Consequence::PutOff(until) => put_off(&transaction, *channel, *until).await?,
-                Consequence::BringForward => bring_forward(&transaction, *channel, now).await?,
-            }
+        for channel in reachable {
+            bring_forward(&transaction, *channel, now).await?;
         }
         transaction.commit().await
     }
 
-    async fn put_off(&self, channels: HashMap<i64, Timestamp>) -> Result<(), MainError> {
-        if channels.is_empty() {
+    /// Gives up what has expired and got no last try: its channel is switched off, or its circuit is open.
+    pub(super) async fn give_up_expired(&mut self) -> Result<(), MainError> {
+        self.turns.take_in_again();
+        let Some(now) = self.courier.guard.trusted_now() else { return Ok(()) };
+        let main = &self.courier.databases.main;
+        let mut expired = expired_messages(main.reader(), (now, now.plus_ms(-LAST_TRY_MS)), GIVE_UP).await?;
+        expired.retain(|message| !self.places.is_under_way(message));
+        if expired.is_empty() {
             return Ok(());
         }
-        let transaction = self.courier.databases.main.begin().await?;
-        for (channel, until) in channels {
-            put_off(&transaction, channel, until).await?;
-        }
+        let ended: Vec<Ended> = expired.iter().map(|message| Ended::expired(message, now)).collect();
+        let transaction = main.begin().await?;
+        store_tries(&transaction, &ended).await?;
         transaction.commit().await
     }
 }
@@ -266,15 +306,22 @@ struct GatheredDigests {
 }
 
 /// Returns true for a message that a digest may tell.
-fn waits_for_digest(channel: &Channel, delivery: &Delivery) -> bool {
-    channel.routing.digest_above.is_some() && delivery.hold.is_some() && delivery.contact.is_none()
+fn waits_for_digest(channel: &Channel, message: &DueMessage) -> bool {
+    channel.routing.digest_above.is_some() && message.is_held && message.contact.is_none()
 }
 
-fn sign_of(carried: &Carried) -> Sign {
-    match carried.outcome {
-        TryOutcome::Delivered => Sign::Good,
-        TryOutcome::Failed if !carried.is_ours => Sign::Bad(carried.retry_after),
-        TryOutcome::Failed | TryOutcome::Refused => Sign::Nothing,
+/// What a try means for its channel. A refusal for good is the message's own affair.
+fn sign_of(done: &FinishedTry) -> ChannelSign {
+    let source = match done.carried.owner {
+        FaultOwner::Channel => FailureSource::Channel,
+        FaultOwner::Recipient => FailureSource::Recipient(done.message.contact),
+        FaultOwner::Message => FailureSource::Message(done.message.key),
+        FaultOwner::Sender => return ChannelSign::Nothing,
+    };
+    match done.carried.outcome {
+        TryOutcome::Delivered => ChannelSign::Taken,
+        TryOutcome::Failed => ChannelSign::Failed { source, retry_after: done.carried.retry_after },
+        TryOutcome::Refused | TryOutcome::Unconfirmed => ChannelSign::Nothing,
     }
 }
 

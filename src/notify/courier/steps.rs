@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use crate::clock::Timestamp;
 use crate::lifecycle::clock_setback::bring_back;
 use crate::lifecycle::escalation_steps::take_step;
-use crate::notify::courier::parts::Courier;
+use crate::notify::courier::attempt::Courier;
 use crate::store::MainError;
 use crate::store::escalations::{DueStep, due};
 

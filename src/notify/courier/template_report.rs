@@ -2,7 +2,7 @@
 
 use crate::lifecycle;
 use crate::model::notification::Channel;
-use crate::notify::courier::parts::Courier;
+use crate::notify::courier::attempt::Courier;
 use crate::notify::template_notice::{template_source, template_trouble};
 use crate::store::{MainError, notices, organisations};
 

@@ -1,6 +1,7 @@
 //! `email`: a mail by your own SMTP server, in plain text and in HTML.
 //!
-//! `Message-ID` is made of the delivery's id, so that mail systems can tell a repeat. `Auto-Submitted` keeps answering machines quiet.
+//! `Message-ID` is made of the delivery's id, so that mail systems can tell a repeat. All mails about one subject refer to the same
+//! id, so that mail programs show them as one thread. `Auto-Submitted` keeps answering machines quiet.
 
 use std::fmt;
 
@@ -16,8 +17,8 @@ use super::definition::{Definition, Digests};
 use super::field::{Field, Shape, any_line};
 use super::outgoing::{Credentials, Encryption, Envelope, Outgoing, OutgoingMail, Unsendable};
 use super::summary::{Fact, cut, facts, one_line, plain_without_reasons, reasons};
-use crate::model::notification::ChannelKind;
 use crate::model::notification::message::{IncidentFacts, Message, ServiceFacts};
+use crate::model::notification::{ChannelKind, Event};
 use crate::model::outage_evidence::{LastFailure, duration, moment, seconds_between};
 
 const SUBJECT_LENGTH: usize = 200;
@@ -146,8 +147,13 @@ fn mail(envelope: &Envelope<'_>, from: &Address, to: &[Address]) -> Option<Vec<u
         .from(Mailbox::new(Some(name), from.clone()))
         .subject(cut(&one_line(&message.headline()), SUBJECT_LENGTH))
         .message_id(Some(format!("<{}@{}>", envelope.id, from.domain())))
-        .date(UNIX_EPOCH + Duration::from_millis(u64::try_from(message.at).ok()?))
+        .date(UNIX_EPOCH + Duration::from_secs(u64::try_from(envelope.at_seconds).ok()?))
         .header(AutoSubmitted);
+    if message.event != Event::ChannelTest {
+        // No mail has this id; mail programs put together what refers to it all the same.
+        let thread = format!("<{}.thread@{}>", message.subject_id(), from.domain());
+        builder = builder.in_reply_to(thread.clone()).references(thread);
+    }
     for address in to {
         builder = builder.to(Mailbox::new(None, address.clone()));
     }
@@ -261,7 +267,8 @@ mod tests {
         let message = incident();
         let envelope = Envelope {
             id: &id,
-            at_seconds: AT_MS / 1_000,
+            // An hour after the fact: the mail is dated when it is sent.
+            at_seconds: AT_MS / 1_000 + 3_600,
             message: &message,
             settings: &settings,
             recipient,
@@ -279,11 +286,14 @@ mod tests {
         );
         assert_eq!(mail.envelope.to().len(), 2);
         let text = String::from_utf8(mail.body).unwrap();
+        let thread = format!("<{}.thread@example.org>", incident().subject_id());
         for line in [
             "Message-ID: <rNSJxMbDTX2uHc08AiCq1@example.org>\r\n",
             "Auto-Submitted: auto-generated\r\n",
             "Subject: <!channel> Payments & *cards* fail @everyone\r\n",
-            "Date: Tue, 14 Nov 2023 22:13:20 +0000\r\n",
+            "Date: Tue, 14 Nov 2023 23:13:20 +0000\r\n",
+            &format!("In-Reply-To: {thread}\r\n"),
+            &format!("References: {thread}\r\n"),
             "From: Acme <status@example.org>\r\n",
             "To: a@example.org, b@example.org\r\n",
             "Content-Type: text/plain; charset=utf-8\r\n",

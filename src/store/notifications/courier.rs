@@ -2,21 +2,22 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, LockType, Query, SelectStatement};
+use sea_orm::sea_query::{Expr, ExprTrait as _, LockType, Query};
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait, QueryFilter,
     QueryOrder, QuerySelect, Statement, UpdateMany,
 };
 use watchkeeper_entities::notification_delivery::{Column, Entity};
-use watchkeeper_entities::{incident, notice, notification_channel, notification_try};
+use watchkeeper_entities::notification_try::Column as TryColumn;
+use watchkeeper_entities::{incident, notice, notification_try};
 
 use crate::clock::Timestamp;
-use crate::model::notification::delivery::{Delivery, DeliveryStatus, Try, TryOutcome};
+use crate::model::notification::delivery::{DeliveryStatus, LONGEST_WAIT_MS, Try, TryOutcome};
+use crate::model::notification::fair_share::DueMessage;
 use crate::model::notification::line::Line;
-use crate::model::notification::{ChannelKind, Event};
 use crate::store::bounded::Bounded;
-use crate::store::notifications::holds::due_from;
-use crate::store::notifications::{from_row, to_try_row};
+use crate::store::notifications::order::release_after;
+use crate::store::notifications::to_try_row;
 use crate::store::{Database, MainError};
 
 /// The number of the advisory lock of PostgreSQL that the courier holds.
@@ -59,25 +60,6 @@ impl CourierLock {
     }
 }
 
-/// The messages that are due, the longest due ones first, of channels that are not `busy`.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
-pub async fn due(
-    connection: &impl ConnectionTrait,
-    now: Timestamp,
-    busy: &[i64],
-    limit: u64,
-) -> Result<Vec<Delivery>, MainError> {
-    let mut wanted = Entity::find().filter(Column::DueAt.lte(now.ms()));
-    if !busy.is_empty() {
-        wanted = wanted.filter(Column::ChannelId.is_not_in(busy.iter().copied()));
-    }
-    let rows =
-        wanted.order_by_asc(Column::DueAt).order_by_asc(Column::Id).limit(limit).all(connection).await?;
-    rows.iter().map(from_row).collect()
-}
-
 /// A try that has ended, and what it means for its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
@@ -89,7 +71,7 @@ pub struct Ended {
     pub subject: String,
     /// The line that it stood in.
     pub line: Line,
-    /// True if it is a digest: everything that was written after it waits for it.
+    /// True if it is a digest: what follows about the subjects that it tells waits for it.
     pub is_digest: bool,
     /// The try.
     pub attempt: Try,
@@ -150,6 +132,30 @@ fn alike(ended: &[Ended]) -> Vec<Vec<&Ended>> {
 }
 
 impl Ended {
+    /// The end of a message that has expired without a last try.
+    #[must_use]
+    pub fn expired(message: &DueMessage, at: Timestamp) -> Self {
+        let attempt = Try {
+            number: message.tries + 1,
+            at,
+            took_ms: 0,
+            outcome: TryOutcome::Refused,
+            status_code: None,
+            detail: "Given up: the channel took nothing for 24 hours".to_owned(),
+        };
+        Self {
+            delivery: message.key,
+            channel: message.channel,
+            subject: message.subject.clone(),
+            line: message.line,
+            // What waits for a digest is found by `release_stranded`.
+            is_digest: false,
+            attempt,
+            next_at: None,
+            at,
+        }
+    }
+
     fn status(&self) -> DeliveryStatus {
         match (self.attempt.outcome, self.next_at) {
             (TryOutcome::Delivered, _) => DeliveryStatus::Delivered,
@@ -158,7 +164,8 @@ impl Ended {
         }
     }
 
-    fn is_over(&self) -> bool {
+    /// Returns true if the message was delivered or is given up.
+    pub(super) fn is_over(&self) -> bool {
         self.status() != DeliveryStatus::Waiting
     }
 
@@ -181,115 +188,7 @@ async fn store_ends(connection: &impl ConnectionTrait, alike: &[&Ended]) -> Resu
     Ok(())
 }
 
-/// Makes the next messages due that wait behind those that are over; behind a digest, those about every subject.
-async fn release_after(connection: &impl ConnectionTrait, alike: &[&Ended]) -> Result<(), MainError> {
-    let over = || alike.iter().filter(|ended| ended.is_over());
-    let Some(now) = over().next().map(|ended| ended.at) else { return Ok(()) };
-    let channels = Column::ChannelId.is_in(over().map(|ended| ended.channel));
-    let subjects = Column::Subject.is_in(over().map(|ended| ended.subject.as_str()));
-    let lines = if alike.iter().all(|ended| ended.line == Line::Whole) { Lines::Whole } else { Lines::Own };
-    release(connection, (now, lines), |stranded| stranded.filter(channels.and(subjects))).await?;
-    let digests: Vec<i64> = over().filter(|ended| ended.is_digest).map(|ended| ended.channel).collect();
-    if !digests.is_empty() {
-        let of_channels = Column::ChannelId.is_in(digests);
-        release(connection, (now, lines), |stranded| stranded.filter(of_channels)).await?;
-    }
-    Ok(())
-}
-
-/// Makes every message due that waits for no other: one that was written while the one before it ended, or is tried anew.
-///
-/// # Errors
-/// When the database fails.
-pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
-    let mails = || {
-        Query::select()
-            .column(notification_channel::Column::Id)
-            .from(notification_channel::Entity)
-            .and_where(notification_channel::Column::Kind.eq(ChannelKind::Email.as_str()))
-            .to_owned()
-    };
-    let of_mails = Column::ChannelId.in_subquery(mails());
-    let own = release(connection, (now, Lines::Own), |stranded| stranded.filter(of_mails)).await?;
-    let of_others = Column::ChannelId.not_in_subquery(mails());
-    Ok(own + release(connection, (now, Lines::Whole), |stranded| stranded.filter(of_others)).await?)
-}
-
-/// Which messages wait for each other, of those of a channel about one subject.
-#[derive(Clone, Copy)]
-enum Lines {
-    /// All of them.
-    Whole,
-    /// Those for the same contact, or for nobody in particular.
-    Own,
-}
-
-/// Makes those messages due that wait for no other, as far as they are `chosen`.
-async fn release(
-    connection: &impl ConnectionTrait,
-    (now, lines): (Timestamp, Lines),
-    chosen: impl FnOnce(UpdateMany<Entity>) -> UpdateMany<Entity>,
-) -> Result<u64, MainError> {
-    let stranded = Entity::update_many()
-        .col_expr(Column::DueAt, due_from(now))
-        .filter(Column::EndedAt.is_null())
-        .filter(Column::DueAt.is_null())
-        .filter(Expr::exists(in_front(InFront::SameSubject(lines))).not())
-        .filter(Expr::exists(in_front(InFront::Digest)).not());
-    Ok(chosen(stranded).exec(connection).await?.rows_affected)
-}
-
-/// What a message waits for.
-#[derive(Clone, Copy)]
-enum InFront {
-    /// A message about the same subject in its line.
-    SameSubject(Lines),
-    /// A digest.
-    Digest,
-}
-
-/// The earlier messages of the same channel that have not ended; each of the two is found by an index of its own.
-fn in_front(what: InFront) -> SelectStatement {
-    let earlier = Alias::new("earlier");
-    let contact = || Expr::col((earlier.clone(), Column::ContactId));
-    let same_contact = contact()
-        .equals((Entity, Column::ContactId))
-        .or(contact().is_null().and(Expr::col((Entity, Column::ContactId)).is_null()));
-    let same_subject = Expr::col((earlier.clone(), Column::Subject)).equals((Entity, Column::Subject));
-    let is_it = match what {
-        InFront::SameSubject(Lines::Whole) => same_subject,
-        InFront::SameSubject(Lines::Own) => same_subject.and(same_contact),
-        InFront::Digest => Expr::col((earlier.clone(), Column::Event)).eq(Event::Digest.as_str()),
-    };
-    Query::select()
-        .expr(Expr::value(1))
-        .from_as(Entity, earlier.clone())
-        .and_where(Expr::col((earlier.clone(), Column::ChannelId)).equals((Entity, Column::ChannelId)))
-        .and_where(is_it)
-        .and_where(Expr::col((earlier.clone(), Column::EndedAt)).is_null())
-        .and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id))))
-        .to_owned()
-}
-
-/// Puts off what is due of a channel that takes nothing just now.
-///
-/// # Errors
-/// When the database fails.
-pub async fn put_off(
-    connection: &impl ConnectionTrait,
-    channel: i64,
-    until: Timestamp,
-) -> Result<(), MainError> {
-    Entity::update_many()
-        .col_expr(Column::DueAt, Expr::value(until.ms()))
-        .filter(Column::ChannelId.eq(channel))
-        .filter(Column::DueAt.lt(until.ms()))
-        .exec(connection)
-        .await?;
-    Ok(())
-}
-
-/// Makes everything due that waits for a later try of a channel, but what is held.
+/// Makes everything due that waits for a later try of a channel, but what is held or may have been taken.
 ///
 /// # Errors
 /// When the database fails.
@@ -298,27 +197,34 @@ pub async fn bring_forward(
     channel: i64,
     to: Timestamp,
 ) -> Result<(), MainError> {
-    Entity::update_many()
-        .col_expr(Column::DueAt, Expr::value(to.ms()))
-        .filter(Column::ChannelId.eq(channel))
-        .filter(Column::DueAt.gt(to.ms()))
-        .filter(Condition::any().add(Column::HeldUntil.is_null()).add(Column::HeldUntil.lte(to.ms())))
-        .exec(connection)
-        .await?;
+    later_tries(to).filter(Column::ChannelId.eq(channel)).exec(connection).await?;
     Ok(())
 }
 
-/// Makes everything due that waits for a later try, of every channel, but what is held: whoever begins to deliver knows of no
-/// circuit that is open.
+/// The same of every channel: whoever begins to deliver knows of no circuit that is open.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn bring_all_forward(connection: &impl ConnectionTrait, to: Timestamp) -> Result<u64, MainError> {
-    let late = Entity::update_many()
+    Ok(later_tries(to).exec(connection).await?.rows_affected)
+}
+
+fn later_tries(to: Timestamp) -> UpdateMany<Entity> {
+    let unconfirmed = Query::select()
+        .expr(Expr::value(1))
+        .from(notification_try::Entity)
+        .and_where(Expr::col((notification_try::Entity, TryColumn::DeliveryId)).equals((Entity, Column::Id)))
+        .and_where(Expr::col((notification_try::Entity, TryColumn::Number)).equals((Entity, Column::Tries)))
+        .and_where(TryColumn::Outcome.eq(TryOutcome::Unconfirmed.as_str()))
+        .to_owned();
+    // A time that no try can have been put off to was written by a clock that was ahead.
+    let latest = to.plus_ms(2 * LONGEST_WAIT_MS);
+    let is_certain = Expr::exists(unconfirmed).not().or(Expr::col((Entity, Column::DueAt)).gt(latest.ms()));
+    Entity::update_many()
         .col_expr(Column::DueAt, Expr::value(to.ms()))
         .filter(Column::DueAt.gt(to.ms()))
-        .filter(Condition::any().add(Column::HeldUntil.is_null()).add(Column::HeldUntil.lte(to.ms())));
-    Ok(late.exec(connection).await?.rows_affected)
+        .filter(Condition::any().add(Column::HeldUntil.is_null()).add(Column::HeldUntil.lte(to.ms())))
+        .filter(is_certain)
 }
 
 /// Deletes messages that ended before this time, but those about incidents and notices that last still: who was told of one has

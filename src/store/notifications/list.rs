@@ -13,7 +13,7 @@ use crate::model::notification::Event;
 use crate::model::notification::delivery::{Delivery, DeliveryStatus, GIVEN_UP_AFTER_MS, Try};
 use crate::model::sight::Sight;
 use crate::store::MainError;
-use crate::store::notifications::courier::release_stranded;
+use crate::store::notifications::order::{is_overtaken, release_stranded};
 use crate::store::notifications::{from_row, from_try_row};
 
 /// What is asked for.
@@ -35,10 +35,10 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The newest messages that are wanted.
+/// The newest messages that are wanted; a row that cannot be read is left out.
 ///
 /// # Errors
-/// When the database fails or a row cannot be read.
+/// When the database fails.
 pub async fn page(
     connection: &impl ConnectionTrait,
     sight: Sight,
@@ -62,7 +62,14 @@ pub async fn page(
         query = query.filter(Column::Id.lt(before));
     }
     let rows = query.order_by_desc(Column::Id).limit(limit).all(connection).await?;
-    rows.iter().map(from_row).collect()
+    let readable = |row| match from_row(row) {
+        Ok(delivery) => Some(delivery),
+        Err(error) => {
+            tracing::warn!(%error, "a message is left out of a list");
+            None
+        }
+    };
+    Ok(rows.iter().filter_map(readable).collect())
 }
 
 /// The message of this organisation with this id.
@@ -103,7 +110,8 @@ pub async fn tries(
     Ok(tries)
 }
 
-/// Lets dead messages be tried again for a day: one, those of a channel, or all of the organisation.
+/// Lets dead messages be tried again for a day: one, those of a channel, or all of the organisation; but none of which the other
+/// side has a later one about the same subject, for it would arrive as the newest.
 ///
 /// # Errors
 /// When the database fails.
@@ -121,7 +129,8 @@ pub async fn redeliver(
         .col_expr(Column::HeldBy, Expr::value(None::<String>))
         .col_expr(Column::ExpiresAt, Expr::value(now.plus_ms(GIVEN_UP_AFTER_MS).ms()))
         .filter(Column::OrganisationId.eq(sight.organisation()))
-        .filter(Column::Status.eq(DeliveryStatus::Dead.as_str()));
+        .filter(Column::Status.eq(DeliveryStatus::Dead.as_str()))
+        .filter(is_overtaken().not());
     dead = match chosen {
         Chosen::One(key) => dead.filter(Column::Id.eq(key)),
         Chosen::OfChannel(key) => dead.filter(Column::ChannelId.eq(key)),

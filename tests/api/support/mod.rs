@@ -18,6 +18,8 @@ pub(crate) mod scoped;
 pub(crate) mod server;
 #[allow(dead_code, reason = "shared with other tests, which use all of it")]
 pub(crate) mod sink;
+#[allow(dead_code, reason = "shared with other tests, which use all of it")]
+pub(crate) mod smtp_sink;
 pub(crate) mod target;
 pub(crate) mod tenants;
 pub(crate) mod tls_target;

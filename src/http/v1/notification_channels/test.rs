@@ -34,7 +34,8 @@ pub(super) struct ChannelTestView {
 
 fn outcome() -> Shape {
     one_of(TryOutcome::WORDS).says(
-        "`delivered`: the other side has taken it; `failed`: it may work later; `refused`: it will not, as it is set up.",
+        "`delivered`: the other side has taken it; `failed`: it may work later; `refused`: it will not, as it is set up; \
+        `unconfirmed`: it was sent, and the answer was lost.",
     )
 }
 
@@ -70,7 +71,7 @@ pub(in crate::http::v1) async fn test_notification_channel(
         recipient: None,
     };
     let began = Instant::now();
-    let carried = state.carrier.carry(definition, &envelope).await;
+    let carried = state.carrier.carry_now(definition, &envelope).await;
     let came_back = ChannelTestView {
         outcome: carried.outcome.as_str(),
         status_code: carried.status_code,

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::http::gate::call::Call;
 use crate::http::gate::write::Committed;
-use crate::http::kit::error::ApiError;
+use crate::http::kit::error::{ApiError, Conflict};
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::linked::read_id;
@@ -72,6 +72,9 @@ pub(super) async fn redeliver_notification(call: Call<AppState>) -> Result<Commi
     }
     let chosen = Chosen::One(delivery.key);
     let redelivered = list::redeliver(&*write, caller.sight(), chosen, state.now()).await?;
+    if redelivered == 0 {
+        return Err(Conflict::MessageOvertaken.into());
+    }
     write.commit(Reply::data(json!({"redelivered": redelivered}))).await
 }
 

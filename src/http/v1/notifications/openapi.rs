@@ -67,20 +67,24 @@ fn operations() -> Vec<Operation> {
             "redeliver_notification",
             "Try a dead notification again",
         )
+        .says("Answers 409 if a later message about the same subject has been delivered: it would arrive out of order.")
         .answers(
             200,
             "It is tried for another day.",
             redelivered.clone(),
             Some(json!({"data": {"redelivered": 1}})),
         )
-        .refuses(&[422]),
+        .refuses(&[409, 422]),
         Operation::new(
             Verb::Post,
             "/v1/notifications/redeliver",
             "redeliver_notifications",
             "Try all dead notifications again",
         )
-        .says("Without `channel_id` those of all channels.")
+        .says(
+            "Without `channel_id` those of all channels. Messages that would arrive after a later one about the same subject \
+             stay dead.",
+        )
         .may_take("RedeliverNotifications", Some(json!({"channel_id": "sKq0Zb3vRrX8nWmT1dYcE"})))
         .answers(
             200,

@@ -1,4 +1,4 @@
-//! What the courier is made of, and one try: the message of a delivery carried to its channel, and what comes of it.
+//! The courier's parts, and one try: the message of a delivery carried to its channel, and what comes of it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,11 @@ use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::id::Id;
 use crate::model::notification::delivery::{Delivery, FailedTry, Try, TryOutcome, next_try};
-use crate::model::notification::line::Line;
+use crate::model::notification::fair_share::DueMessage;
 use crate::model::notification::{Channel, ChannelKind, Event};
 use crate::model::secret::Sealer;
 use crate::notify::carrier::{Carried, Carrier};
+use crate::notify::circuit_breaker::TryPass;
 use crate::notify::counters::NotifyCounters;
 use crate::notify::kinds::{Envelope, OpenSettings, definition};
 use crate::notify::sealed::ChannelVault;
@@ -35,32 +36,46 @@ pub struct Courier {
     pub counters: Arc<NotifyCounters>,
 }
 
-/// A try that has ended.
-pub(super) struct Done {
+/// A try that is about to begin.
+pub(super) struct PlannedTry {
+    pub(super) message: DueMessage,
     pub(super) delivery: Delivery,
+    pub(super) channel: Channel,
+    /// The id of the channel's organisation, to which its secrets are bound.
+    pub(super) organisation: Option<Id>,
+    /// The mailbox of the contact that it is for.
+    pub(super) recipient: Option<String>,
+    /// True if the other side has a later message about the same subject.
+    pub(super) is_overtaken: bool,
+    pub(super) pass: TryPass,
+}
+
+/// A try that has ended.
+pub(super) struct FinishedTry {
+    pub(super) message: DueMessage,
+    pub(super) pass: TryPass,
     pub(super) kind: ChannelKind,
-    pub(super) line: Line,
+    pub(super) carried: Carried,
+    delivery: Delivery,
     began_at: Timestamp,
     took: Duration,
-    pub(super) carried: Carried,
 }
 
 impl Courier {
     /// One try.
-    pub(super) fn attempt(
-        &self,
-        delivery: Delivery,
-        channel: Channel,
-        (organisation, recipient): (Option<Id>, Option<String>),
-    ) -> LocalBoxFuture<'_, Done> {
+    pub(super) fn attempt(&self, planned: PlannedTry) -> LocalBoxFuture<'_, FinishedTry> {
         Box::pin(async move {
+            let PlannedTry { message, delivery, channel, organisation, recipient, is_overtaken, pass } =
+                planned;
             let began_at = self.guard.now();
             let began = Instant::now();
             let carried = match self.open(&channel, organisation) {
+                _ if is_overtaken => {
+                    Carried::given_up("A later message about the same subject has been delivered")
+                }
                 _ if delivery.contact.is_some() && recipient.is_none() => {
                     Carried::given_up("The contact has been deleted")
                 }
-                _ if !channel.is_enabled => Carried::given_up("The channel is switched off"),
                 None => Carried::given_up("The secrets of the channel cannot be opened with the present key"),
                 Some(settings) => {
                     let envelope = Envelope {
@@ -76,14 +91,9 @@ impl Courier {
             if let Some(flaw) = &carried.template_flaw {
                 self.report_template(&channel, flaw).await;
             }
-            let line = channel.line(delivery.contact);
-            Done { delivery, kind: channel.kind, line, began_at, took: began.elapsed(), carried }
+            let took = began.elapsed();
+            FinishedTry { message, pass, kind: channel.kind, carried, delivery, began_at, took }
         })
-    }
-
-    /// Returns true if the message is given up by its age.
-    pub(super) fn is_expired(&self, delivery: &Delivery, now: Timestamp) -> bool {
-        self.guard.trusted_now().is_some() && delivery.expires_at <= now
     }
 
     fn open(&self, channel: &Channel, organisation: Option<Id>) -> Option<OpenSettings> {
@@ -91,8 +101,9 @@ impl Courier {
         vault.open_all(definition(channel.kind), channel).ok()
     }
 
-    pub(super) fn ended(&self, done: &Done, now: Timestamp) -> Ended {
-        let Done { delivery, line, began_at, took, carried, .. } = done;
+    /// What is written down of a try.
+    pub(super) fn ended(&self, done: &FinishedTry, now: Timestamp) -> Ended {
+        let FinishedTry { message, delivery, began_at, took, carried, .. } = done;
         let number = delivery.tries + 1;
         let attempt = Try {
             number,
@@ -102,19 +113,21 @@ impl Courier {
             status_code: carried.status_code,
             detail: carried.detail.clone(),
         };
-        let failed = FailedTry { number, at: now, retry_after: carried.retry_after, jitter: chance() };
+        let is_unconfirmed = carried.outcome == TryOutcome::Unconfirmed;
+        let retry_after = carried.retry_after;
+        let failed = FailedTry { number, at: now, retry_after, is_unconfirmed, jitter: chance() };
         let is_doubted = self.guard.trusted_now().is_none();
         // While the time is doubted nothing is given up.
         let expires_at = if is_doubted { now.plus_ms(i64::from(u32::MAX)) } else { delivery.expires_at };
         let next_at = match carried.outcome {
-            TryOutcome::Failed => next_try(failed, expires_at),
+            TryOutcome::Failed | TryOutcome::Unconfirmed => next_try(failed, expires_at),
             TryOutcome::Delivered | TryOutcome::Refused => None,
         };
         Ended {
             delivery: delivery.key,
             channel: delivery.channel,
-            subject: delivery.message.subject_id().to_owned(),
-            line: *line,
+            subject: message.subject.clone(),
+            line: message.line,
             is_digest: delivery.message.event == Event::Digest,
             attempt,
             next_at,

@@ -1,0 +1,366 @@
+//! Which of the messages that are due are tried next, so that nobody's receivers hold up those of others.
+//!
+//! Tries are places: so many in all, per organisation, per channel, and per mailbox of a channel that sends mails. Each takes at
+//! most a part of what is free one level above it, so whoever comes later finds a place however many receivers hang. Who has
+//! fewest tries under way is next; within a channel escalations, then what was tried least, then what has waited longest.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::Hash;
+
+use crate::clock::Timestamp;
+use crate::model::notification::line::Line;
+
+/// Most tries at once, over all organisations.
+pub const PLACES: usize = 1_024;
+/// Most of one organisation.
+const ORGANISATION_PLACES: usize = 128;
+/// Most of one channel.
+const CHANNEL_PLACES: usize = 16;
+/// Most of a channel that sends mails: the conversation with a mail server may take minutes.
+const MAIL_CHANNEL_PLACES: usize = 24;
+/// The part of what is free that an organisation may take: an eighth.
+const ORGANISATION_SHARE: usize = 8;
+/// The part of what is free that a channel or a mailbox may take: a quarter.
+const SHARE: usize = 4;
+/// The same for an escalation: half.
+const ESCALATION_SHARE: usize = 2;
+/// The part of all places that only escalations take: an eighth.
+const RESERVED: usize = 8;
+
+/// A message that is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueMessage {
+    /// Key of the delivery.
+    pub key: i64,
+    /// Database key of the organisation.
+    pub organisation: i64,
+    /// Database key of the channel.
+    pub channel: i64,
+    /// Database key of the contact that it is for.
+    pub contact: Option<i64>,
+    /// The messages that it does not overtake.
+    pub line: Line,
+    /// The id of what it is about.
+    pub subject: String,
+    /// Tries so far.
+    pub tries: u32,
+    /// True for a step of an escalation.
+    pub is_escalation: bool,
+    /// True if something held it, so that a digest may tell it.
+    pub is_held: bool,
+    /// The time since which it is due.
+    pub due_at: Timestamp,
+}
+
+impl DueMessage {
+    fn rank(&self) -> impl Ord + use<> {
+        (!self.is_escalation, self.tries, self.due_at, self.key)
+    }
+
+    fn queue(&self) -> MessageQueue {
+        MessageQueue { channel: self.channel, line: self.line, subject: self.subject.clone() }
+    }
+
+    const fn mailbox(&self) -> Option<(i64, Option<i64>)> {
+        match self.line {
+            Line::Own(contact) => Some((self.channel, contact)),
+            Line::Whole => None,
+        }
+    }
+
+    const fn channel_places(&self) -> usize {
+        match self.line {
+            Line::Own(_) => MAIL_CHANNEL_PLACES,
+            Line::Whole => CHANNEL_PLACES,
+        }
+    }
+}
+
+/// The messages that leave one after the other: about one subject, in one line of a channel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct MessageQueue {
+    channel: i64,
+    line: Line,
+    subject: String,
+}
+
+/// The tries that are under way.
+#[derive(Clone, Debug, Default)]
+pub struct OccupiedPlaces {
+    total: usize,
+    organisations: HashMap<i64, usize>,
+    channels: HashMap<i64, HashSet<i64>>,
+    mailboxes: HashMap<(i64, Option<i64>), usize>,
+    queues: HashSet<MessageQueue>,
+}
+
+impl OccupiedPlaces {
+    /// The tries under way.
+    #[must_use]
+    pub const fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Returns true if the message itself is under way.
+    #[must_use]
+    pub fn is_under_way(&self, message: &DueMessage) -> bool {
+        self.channels.get(&message.channel).is_some_and(|keys| keys.contains(&message.key))
+    }
+
+    /// Returns true if nothing at all can begin in a channel.
+    #[must_use]
+    pub fn is_full(&self, organisation: i64, channel: i64, has_mailboxes: bool) -> bool {
+        let places = if has_mailboxes { MAIL_CHANNEL_PLACES } else { CHANNEL_PLACES };
+        self.of_organisation(organisation) >= ORGANISATION_PLACES || self.count_of_channel(channel) >= places
+    }
+
+    /// The number of tries of an organisation.
+    #[must_use]
+    pub fn of_organisation(&self, organisation: i64) -> usize {
+        self.organisations.get(&organisation).copied().unwrap_or_default()
+    }
+
+    fn count_of_channel(&self, channel: i64) -> usize {
+        self.channels.get(&channel).map_or(0, HashSet::len)
+    }
+
+    /// Returns true if a message about the same subject is under way in the same line.
+    #[must_use]
+    pub fn is_queued_behind(&self, message: &DueMessage) -> bool {
+        self.queues.contains(&message.queue())
+    }
+
+    /// The subjects of a channel about which a message is under way.
+    pub fn subjects(&self, channel: i64) -> impl Iterator<Item = &str> {
+        self.queues.iter().filter(move |queue| queue.channel == channel).map(|queue| queue.subject.as_str())
+    }
+
+    /// Returns true if a try of the message would keep all bounds.
+    #[must_use]
+    pub fn has_room(&self, message: &DueMessage) -> bool {
+        let part = |share: usize, places: usize, taken: usize| {
+            let (reserved, share) =
+                if message.is_escalation { (0, ESCALATION_SHARE) } else { (places / RESERVED, share) };
+            part_of_free(places.saturating_sub(reserved), taken, share)
+        };
+        let own = self.of_organisation(message.organisation);
+        let in_channel = self.count_of_channel(message.channel);
+        let in_mailbox = message.mailbox().map(|mailbox| self.mailboxes.get(&mailbox).copied().unwrap_or(0));
+        let in_channel_free = part(1, message.channel_places(), in_channel);
+        own < part(ORGANISATION_SHARE, PLACES, self.total).min(ORGANISATION_PLACES)
+            && in_channel < part(SHARE, ORGANISATION_PLACES, own)
+            && in_channel_free > 0
+            && in_mailbox.is_none_or(|taken| taken < part(SHARE, message.channel_places(), in_channel))
+            && !self.is_queued_behind(message)
+    }
+
+    /// A try begins.
+    pub fn take(&mut self, message: &DueMessage) {
+        self.total += 1;
+        *self.organisations.entry(message.organisation).or_default() += 1;
+        self.channels.entry(message.channel).or_default().insert(message.key);
+        if let Some(mailbox) = message.mailbox() {
+            *self.mailboxes.entry(mailbox).or_default() += 1;
+        }
+        self.queues.insert(message.queue());
+    }
+
+    /// It has ended.
+    pub fn release(&mut self, message: &DueMessage) {
+        self.total = self.total.saturating_sub(1);
+        count_down(&mut self.organisations, message.organisation);
+        if let Some(mailbox) = message.mailbox() {
+            count_down(&mut self.mailboxes, mailbox);
+        }
+        self.queues.remove(&message.queue());
+        if let Some(keys) = self.channels.get_mut(&message.channel) {
+            keys.remove(&message.key);
+            if keys.is_empty() {
+                self.channels.remove(&message.channel);
+            }
+        }
+    }
+}
+
+fn count_down<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
+    if let Some(count) = counts.get_mut(&key) {
+        *count = count.saturating_sub(1);
+        if *count == 0 {
+            counts.remove(&key);
+        }
+    }
+}
+
+/// The places that one may hold of so many, of which these are taken: a share of those that are free, and one at least while
+/// there is one.
+const fn part_of_free(places: usize, taken: usize, share: usize) -> usize {
+    places.saturating_sub(taken).div_ceil(share)
+}
+
+/// The messages that are tried next, `most` at most, each with what `admit` returns for it; their places are taken. `admit` is
+/// asked when nothing else keeps a message back; `None` keeps it.
+pub fn choose_next<P>(
+    due: Vec<DueMessage>,
+    places: &mut OccupiedPlaces,
+    most: usize,
+    mut admit: impl FnMut(&DueMessage) -> Option<P>,
+) -> Vec<(DueMessage, P)> {
+    let mut channels: BTreeMap<i64, Vec<DueMessage>> = BTreeMap::new();
+    for message in due {
+        channels.entry(message.channel).or_default().push(message);
+    }
+    let mut queues: Vec<Vec<DueMessage>> = channels.into_values().collect();
+    for queue in &mut queues {
+        // The next one is the last.
+        queue.sort_by_key(|message| Reverse(message.rank()));
+    }
+    let mut chosen = Vec::new();
+    while chosen.len() < most {
+        let rank = |message: &DueMessage| {
+            let own = places.of_organisation(message.organisation);
+            let in_channel = places.count_of_channel(message.channel);
+            (own, !message.is_escalation, in_channel, message.rank())
+        };
+        let heads = queues.iter_mut().filter(|queue| !queue.is_empty());
+        let next = heads.min_by_key(|queue| queue.last().map(rank)).and_then(Vec::pop);
+        let Some(message) = next else { break };
+        if places.has_room(&message)
+            && let Some(pass) = admit(&message)
+        {
+            places.take(&message);
+            chosen.push((message, pass));
+        }
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// A message of a webhook of an organisation, about a subject of its own.
+    fn message(organisation: i64, channel: i64, key: i64) -> DueMessage {
+        DueMessage {
+            key,
+            organisation,
+            channel,
+            contact: None,
+            line: Line::Whole,
+            subject: key.to_string(),
+            tries: 0,
+            is_escalation: false,
+            is_held: false,
+            due_at: Timestamp::from_ms(key),
+        }
+    }
+
+    fn mail(channel: i64, contact: i64, key: i64) -> DueMessage {
+        DueMessage { contact: Some(contact), line: Line::Own(Some(contact)), ..message(1, channel, key) }
+    }
+
+    fn choose(due: Vec<DueMessage>, places: &mut OccupiedPlaces) -> Vec<i64> {
+        let chosen = choose_next(due, places, PLACES, |_| Some(()));
+        chosen.into_iter().map(|(message, ())| message.key).collect()
+    }
+
+    /// Messages for so many channels of an organisation, that many each, none of which ends.
+    fn hanging(organisation: i64, channels: i64, each: i64) -> Vec<DueMessage> {
+        let of_channel = |channel: i64| {
+            let channel = organisation * 1_000 + channel;
+            (0..each).map(move |number| message(organisation, channel, channel * 1_000 + number))
+        };
+        (0..channels).flat_map(of_channel).collect()
+    }
+
+    #[rstest]
+    #[case::escalations_first(|second| second.is_escalation = true)]
+    #[case::what_was_tried_least(|second| second.tries = 2)]
+    #[case::what_has_waited_longest(|second| second.due_at = Timestamp::from_ms(0))]
+    fn within_a_channel_the_next_is(#[case] prefer: fn(&mut DueMessage)) {
+        let [mut first, mut second] = [1, 2].map(|key| DueMessage { tries: 3, ..message(1, 1, key) });
+        prefer(&mut second);
+        first.key = 1;
+        let chosen = choose_next(vec![first, second], &mut OccupiedPlaces::default(), 1, |_| Some(()));
+        assert_eq!(chosen[0].0.key, 2);
+    }
+
+    #[test]
+    fn of_a_subject_one_message_is_under_way() {
+        let mut places = OccupiedPlaces::default();
+        let [first, second] = [1, 2].map(|key| DueMessage { subject: "shop".into(), ..message(1, 1, key) });
+        assert_eq!(choose(vec![first.clone(), second.clone()], &mut places), [1]);
+        assert!(places.is_queued_behind(&second));
+        places.release(&first);
+        assert_eq!(choose(vec![second], &mut places), [2]);
+    }
+
+    #[test]
+    fn organisations_take_turns_and_then_channels() {
+        let due = [hanging(1, 2, 3), hanging(2, 1, 3)].concat();
+        let chosen = choose_next(due, &mut OccupiedPlaces::default(), 6, |_| Some(()));
+        let channels: Vec<i64> = chosen.iter().map(|(message, ())| message.channel).collect();
+        assert_eq!(channels, [1_000, 2_000, 1_001, 2_000, 1_000, 2_000]);
+    }
+
+    /// Organisations of which each has 40 channels with 30 messages, all hanging, one after the other or at once.
+    #[rstest]
+    #[case::one(1)]
+    #[case::some(10)]
+    #[case::many(30)]
+    fn hanging_channels_of_some_leave_room_for_others(
+        #[case] organisations: i64,
+        #[values(true, false)] at_once: bool,
+    ) {
+        let mut places = OccupiedPlaces::default();
+        let due: Vec<Vec<DueMessage>> = (1..=organisations).map(|key| hanging(key, 40, 30)).collect();
+        if at_once {
+            choose(due.concat(), &mut places);
+        } else {
+            due.into_iter().for_each(|due| _ = choose(due, &mut places));
+        }
+        assert!(places.total() <= PLACES);
+        assert_eq!(choose(vec![message(9_999, 9_999_999, 1)], &mut places), [1]);
+        let most = (1..=organisations).map(|key| places.of_organisation(key)).max().unwrap();
+        assert!(most <= ORGANISATION_PLACES, "{most}");
+    }
+
+    #[test]
+    fn hanging_channels_leave_room_for_others_of_their_organisation() {
+        let mut places = OccupiedPlaces::default();
+        choose(hanging(1, 40, 30), &mut places);
+        assert_eq!(choose(vec![message(1, 99, 1)], &mut places), [1]);
+        assert!(places.count_of_channel(1_000) >= 2, "they share what there is");
+    }
+
+    #[test]
+    fn hanging_mailboxes_leave_room_for_others_of_their_channel() {
+        let mut places = OccupiedPlaces::default();
+        let hanging = (1..=15).flat_map(|contact| (0..9).map(move |n| mail(1, contact, contact * 100 + n)));
+        choose(hanging.collect(), &mut places);
+        assert_eq!(choose(vec![mail(1, 99, 1)], &mut places), [1]);
+    }
+
+    #[test]
+    fn an_escalation_finds_a_place_where_nothing_else_does() {
+        let mut places = OccupiedPlaces::default();
+        choose(hanging(1, 1, 99), &mut places);
+        assert_eq!(choose(vec![message(1, 1_000, 1)], &mut places), [0; 0]);
+        let step = DueMessage { is_escalation: true, ..message(1, 1_000, 2) };
+        assert_eq!(choose(vec![step], &mut places), [2]);
+    }
+
+    #[test]
+    fn what_has_ended_leaves_nothing_behind() {
+        let mut places = OccupiedPlaces::default();
+        let messages = [message(1, 1, 1), mail(2, 1, 2), mail(2, 2, 3)];
+        choose(messages.to_vec(), &mut places);
+        assert_eq!(places.total(), 3);
+        messages.iter().for_each(|message| places.release(message));
+        assert_eq!(places.total(), 0);
+        assert!(places.organisations.is_empty() && places.channels.is_empty());
+        assert!(places.mailboxes.is_empty() && places.queues.is_empty());
+    }
+}

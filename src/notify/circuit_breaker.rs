@@ -1,0 +1,363 @@
+//! The circuit breaker of a channel: spares a receiver that takes nothing, without holding up what it would take.
+//!
+//! Five failures in a row, of different messages or recipients or of the channel as a whole, open the circuit for 10 s, 20 s …
+//! 5 minutes; then one message probes it. Meanwhile messages that were never tried may go, one every two seconds: what failed may
+//! have been the fault of the messages before. A success closes the circuit. Time comes in as an argument.
+
+use crate::clock::Timestamp;
+use crate::model::notification::delivery::LONGEST_WAIT_MS;
+
+/// Failures in a row that open the circuit.
+const FAILURES: usize = 5;
+/// The first time that a circuit stays open, in milliseconds; each is twice the one before.
+const FIRST_OPEN_MS: i64 = 10_000;
+/// The longest time, in milliseconds.
+const LONGEST_OPEN_MS: i64 = 5 * 60 * 1_000;
+/// The time between two first tries while the circuit is open, in milliseconds.
+const FIRST_TRY_GAP_MS: i64 = 2_000;
+
+/// The circuit of a channel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CircuitBreaker {
+    under_way: usize,
+    /// What failed in a row; each message and each recipient once, for its further failures are no news.
+    failures: Vec<FailureSource>,
+    /// How often in a row it was opened; 0 = closed.
+    openings: u32,
+    /// It takes no further try before, but first tries.
+    open_until: Option<Timestamp>,
+    /// It takes no first try before, while it is open.
+    first_try_from: Option<Timestamp>,
+    /// The other side wants nothing before.
+    paused_until: Option<Timestamp>,
+    /// A further try is under way while the circuit is open.
+    is_probing: bool,
+    /// Changes whenever the circuit opens or closes: a try that began before says little about the time after.
+    generation: u32,
+    /// The time at which people changed the channel last.
+    changed_at: Option<Timestamp>,
+}
+
+/// What a failure is about. One that is not about the whole channel counts once, however often it comes again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureSource {
+    /// The whole channel.
+    Channel,
+    /// What is for this contact, or for nobody in particular.
+    Recipient(Option<i64>),
+    /// The message with this key.
+    Message(i64),
+}
+
+/// What a try means for the channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChannelSign {
+    /// It takes messages.
+    Taken,
+    /// It did not take this one.
+    Failed {
+        /// What the failure is about.
+        source: FailureSource,
+        /// The time before which it wants no more.
+        retry_after: Option<Timestamp>,
+    },
+    /// The try says nothing about the channel.
+    Nothing,
+}
+
+/// The leave of one try, from its start to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TryPass {
+    generation: u32,
+    kind: PassKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PassKind {
+    /// The circuit was closed.
+    Usual,
+    /// It was open, and its time had come.
+    Probe,
+    /// It was open, and the message had never been tried.
+    FirstTry,
+}
+
+impl CircuitBreaker {
+    /// Lets a message go; `None` while the channel is to be left alone.
+    pub fn admit(&mut self, is_first_try: bool, now: Timestamp) -> Option<TryPass> {
+        let kind = self.pass(is_first_try, now)?;
+        match kind {
+            PassKind::Usual => {}
+            PassKind::Probe => self.is_probing = true,
+            PassKind::FirstTry => self.first_try_from = Some(now.plus_ms(FIRST_TRY_GAP_MS)),
+        }
+        self.under_way += 1;
+        Some(TryPass { generation: self.generation, kind })
+    }
+
+    /// Returns true if a message would be let go.
+    #[must_use]
+    pub fn admits(&self, is_first_try: bool, now: Timestamp) -> bool {
+        self.pass(is_first_try, now).is_some()
+    }
+
+    fn pass(&self, is_first_try: bool, now: Timestamp) -> Option<PassKind> {
+        let has_come = |at: Option<Timestamp>| at.is_none_or(|at| at <= now);
+        if !has_come(self.paused_until) {
+            return None;
+        }
+        if !self.is_open() {
+            return Some(PassKind::Usual);
+        }
+        if !self.is_probing && has_come(self.open_until) {
+            return Some(PassKind::Probe);
+        }
+        (is_first_try && has_come(self.first_try_from)).then_some(PassKind::FirstTry)
+    }
+
+    /// The channel is as people changed it at this time; one that has been changed since may be tried at once.
+    pub fn note_change(&mut self, changed_at: Timestamp) {
+        if self.changed_at.replace(changed_at) != Some(changed_at) {
+            (self.open_until, self.paused_until, self.first_try_from) = (None, None, None);
+        }
+    }
+
+    /// Returns true if the circuit is open: the channel is known to take nothing.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.openings > 0
+    }
+
+    /// Returns true if there is nothing to remember.
+    #[must_use]
+    pub fn is_idle(&self, now: Timestamp) -> bool {
+        self.under_way == 0
+            && self.failures.is_empty()
+            && !self.is_open()
+            && self.paused_until.is_none_or(|until| until <= now)
+    }
+
+    /// Takes back a pass that was not used.
+    pub fn give_back(&mut self, pass: TryPass) {
+        self.under_way = self.under_way.saturating_sub(1);
+        self.end_probe(pass);
+    }
+
+    /// A try has ended. Returns true if the channel takes messages again that it did not take before, whatever they said: what
+    /// waits for a later try need not wait.
+    pub fn note_end(&mut self, pass: TryPass, sign: ChannelSign, now: Timestamp) -> bool {
+        self.give_back(pass);
+        match sign {
+            ChannelSign::Nothing => false,
+            ChannelSign::Taken => self.close(),
+            ChannelSign::Failed { source, retry_after } => {
+                let latest = now.plus_ms(LONGEST_WAIT_MS);
+                let asked = retry_after.filter(|asked| *asked > now).map(|asked| asked.min(latest));
+                self.paused_until = self.paused_until.max(asked);
+                if pass.generation == self.generation {
+                    self.note_failure(pass.kind, source, now);
+                }
+                false
+            }
+        }
+    }
+
+    fn end_probe(&mut self, pass: TryPass) {
+        if pass.kind == PassKind::Probe && pass.generation == self.generation {
+            self.is_probing = false;
+        }
+    }
+
+    fn close(&mut self) -> bool {
+        let was_unreachable = self.is_open() && self.failures.contains(&FailureSource::Channel);
+        self.generation = self.generation.wrapping_add(u32::from(self.is_open()));
+        self.failures.clear();
+        (self.openings, self.is_probing) = (0, false);
+        (self.open_until, self.first_try_from) = (None, None);
+        was_unreachable
+    }
+
+    fn note_failure(&mut self, kind: PassKind, source: FailureSource, now: Timestamp) {
+        match kind {
+            PassKind::FirstTry => {}
+            PassKind::Probe => self.open(now),
+            PassKind::Usual => {
+                if source == FailureSource::Channel || !self.failures.contains(&source) {
+                    self.failures.push(source);
+                }
+                if self.failures.len() >= FAILURES {
+                    self.generation = self.generation.wrapping_add(1);
+                    self.first_try_from = Some(now.plus_ms(FIRST_TRY_GAP_MS));
+                    self.open(now);
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, now: Timestamp) {
+        self.openings = self.openings.saturating_add(1);
+        self.open_until = Some(now.plus_ms(open_ms(self.openings)));
+    }
+}
+
+/// The milliseconds for which the circuit is open when it was opened so often in a row.
+fn open_ms(openings: u32) -> i64 {
+    let doubled = openings.saturating_sub(1).min(16);
+    (FIRST_OPEN_MS << doubled).min(LONGEST_OPEN_MS)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_ms(1_000_000);
+    const CHANNEL: ChannelSign = failed(FailureSource::Channel);
+
+    const fn failed(source: FailureSource) -> ChannelSign {
+        ChannelSign::Failed { source, retry_after: None }
+    }
+
+    const fn message(key: i64) -> ChannelSign {
+        failed(FailureSource::Message(key))
+    }
+
+    const fn recipient(contact: i64) -> ChannelSign {
+        failed(FailureSource::Recipient(Some(contact)))
+    }
+
+    const fn asked(after_ms: i64) -> ChannelSign {
+        let retry_after = Some(Timestamp::from_ms(NOW.ms() + after_ms));
+        ChannelSign::Failed { source: FailureSource::Channel, retry_after }
+    }
+
+    /// A circuit after these tries, one after the other.
+    fn after(signs: &[ChannelSign]) -> CircuitBreaker {
+        let mut circuit = CircuitBreaker::default();
+        for sign in signs {
+            let pass = circuit.admit(false, NOW).unwrap();
+            circuit.note_end(pass, *sign, NOW);
+        }
+        circuit
+    }
+
+    /// The seconds for which further tries wait, and first tries.
+    fn waits(circuit: &CircuitBreaker) -> (i64, i64) {
+        let wait = |is_first_try| {
+            (0..=1_000).find(|s| circuit.admits(is_first_try, NOW.plus_ms(s * 1_000))).unwrap()
+        };
+        (wait(false), wait(true))
+    }
+
+    #[rstest]
+    #[case::four_failures(&[CHANNEL; 4], (0, 0))]
+    #[case::five_failures(&[CHANNEL; 5], (10, 2))]
+    #[case::one_message_that_fails_for_ever(&[message(1); 9], (0, 0))]
+    #[case::one_recipient_who_is_refused_for_ever(&[recipient(1); 9], (0, 0))]
+    #[case::five_messages(&[message(1), message(2), message(3), message(4), message(5)], (10, 2))]
+    #[case::five_recipients(&[recipient(1), recipient(2), recipient(3), recipient(4), recipient(5)], (10, 2))]
+    #[case::what_fails_while_others_pass(
+        &[message(1), message(2), message(3), message(4), ChannelSign::Taken, message(5), message(6)], (0, 0)
+    )]
+    #[case::what_says_nothing(&[ChannelSign::Nothing; 9], (0, 0))]
+    #[case::a_pause(&[asked(30_000)], (30, 30))]
+    #[case::a_pause_of_136_years(&[asked(4_294_967_295_000)], (900, 900))]
+    #[case::a_pause_in_the_past(&[asked(-5_000)], (0, 0))]
+    fn a_channel_is_left_alone_after(#[case] signs: &[ChannelSign], #[case] seconds: (i64, i64)) {
+        assert_eq!(waits(&after(signs)), seconds);
+    }
+
+    #[rstest]
+    #[case(1, 10_000)]
+    #[case(2, 20_000)]
+    #[case(6, 300_000)]
+    #[case(u32::MAX, 300_000)]
+    fn the_circuit_opens_for_longer_and_longer(#[case] openings: u32, #[case] ms: i64) {
+        assert_eq!(open_ms(openings), ms);
+    }
+
+    /// Sixteen messages that fail together open the circuit for the first time, not for the longest.
+    #[test]
+    fn a_burst_that_fails_is_one_step() {
+        let mut circuit = CircuitBreaker::default();
+        let passes: Vec<TryPass> = (0..16).map(|_| circuit.admit(true, NOW).unwrap()).collect();
+        for pass in passes {
+            circuit.note_end(pass, CHANNEL, NOW);
+        }
+        assert_eq!(waits(&circuit).0, 10);
+    }
+
+    #[test]
+    fn one_message_probes_an_open_circuit_and_closes_it() {
+        let mut circuit = after(&[CHANNEL; 5]);
+        let later = NOW.plus_ms(10_000);
+        let pass = circuit.admit(false, later).unwrap();
+        assert!(!circuit.admits(false, later), "only one");
+        assert!(circuit.note_end(pass, ChannelSign::Taken, later), "what waits is brought forward");
+        assert!(circuit.is_idle(later));
+    }
+
+    #[test]
+    fn a_probe_that_fails_opens_the_circuit_for_twice_as_long() {
+        let mut circuit = after(&[CHANNEL; 5]);
+        let later = NOW.plus_ms(10_000);
+        let pass = circuit.admit(false, later).unwrap();
+        circuit.note_end(pass, message(1), later);
+        assert!(
+            !circuit.admits(false, later.plus_ms(19_999)) && circuit.admits(false, later.plus_ms(20_000))
+        );
+    }
+
+    /// They do not lengthen the time for which the circuit is open: those that wait may be thousands.
+    #[test]
+    fn first_tries_go_every_two_seconds_while_the_circuit_is_open() {
+        let mut circuit = after(&[message(1), message(2), message(3), message(4), message(5)]);
+        let first = NOW.plus_ms(2_000);
+        let pass = circuit.admit(true, first).unwrap();
+        assert!(!circuit.admits(true, first.plus_ms(1_999)) && circuit.admits(true, first.plus_ms(2_000)));
+        circuit.note_end(pass, message(6), first);
+        assert_eq!(waits(&circuit).0, 10);
+        let pass = circuit.admit(true, first.plus_ms(2_000)).unwrap();
+        assert!(
+            !circuit.note_end(pass, ChannelSign::Taken, first.plus_ms(2_000)),
+            "the others fail by themselves"
+        );
+        assert!(!circuit.is_open());
+    }
+
+    #[test]
+    fn a_try_from_before_the_opening_says_nothing_about_the_time_after() {
+        let mut circuit = CircuitBreaker::default();
+        let straggler = circuit.admit(false, NOW).unwrap();
+        for _ in 0..5 {
+            let pass = circuit.admit(false, NOW).unwrap();
+            circuit.note_end(pass, CHANNEL, NOW);
+        }
+        circuit.note_end(straggler, CHANNEL, NOW.plus_ms(5_000));
+        assert_eq!(waits(&circuit).0, 10);
+    }
+
+    #[test]
+    fn a_success_does_not_end_the_pause_that_was_asked_for() {
+        let mut circuit = CircuitBreaker::default();
+        let other = circuit.admit(false, NOW).unwrap();
+        let pass = circuit.admit(false, NOW).unwrap();
+        circuit.note_end(pass, asked(30_000), NOW);
+        circuit.note_end(other, ChannelSign::Taken, NOW);
+        assert_eq!(waits(&circuit), (30, 30));
+        assert!(!circuit.is_idle(NOW) && circuit.is_idle(NOW.plus_ms(30_000)));
+    }
+
+    #[test]
+    fn a_channel_that_people_have_changed_is_tried_at_once() {
+        let mut circuit = after(&[CHANNEL; 5]);
+        circuit.note_change(NOW);
+        let pass = circuit.admit(false, NOW).unwrap();
+        circuit.note_end(pass, asked(60_000), NOW);
+        circuit.note_change(NOW);
+        assert!(!circuit.admits(false, NOW), "that was known");
+        circuit.note_change(NOW.plus_ms(1));
+        assert!(circuit.admits(false, NOW));
+    }
+}

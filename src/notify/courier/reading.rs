@@ -1,0 +1,163 @@
+//! Whose messages are read next: the channels that have something due and may take it, organisations in turn. And which messages
+//! are left out because their rows cannot be read.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use crate::clock::Timestamp;
+use crate::model::notification::fair_share::OccupiedPlaces;
+use crate::notify::circuit_breaker::CircuitBreaker;
+use crate::store::notifications::due::{WantedMessages, due_channels};
+use crate::store::{MainError, Reader};
+
+/// Most channels that one look finds; the next look goes on behind them.
+const FOUND: usize = 2_000;
+/// Most channels whose messages one look reads.
+const READ: usize = 64;
+/// Most messages that are left out because they cannot be read; then all of them are looked at once more.
+const UNREADABLE: usize = 1_000;
+
+/// The turns of channels, from look to look.
+#[derive(Debug, Default)]
+pub(super) struct ChannelTurns {
+    /// The channel behind which the next look begins; 0 = at the first one.
+    behind: i64,
+    looks: usize,
+    /// Channels that are left out because they cannot be read.
+    unreadable: HashSet<i64>,
+}
+
+impl ChannelTurns {
+    /// Leaves a channel out whose row cannot be read.
+    pub(super) fn leave_out(&mut self, channel: i64) {
+        self.unreadable.insert(channel);
+    }
+
+    /// Channels that were left out may have been mended.
+    pub(super) fn take_in_again(&mut self) {
+        self.unreadable.clear();
+    }
+
+    /// The channels whose messages are read now.
+    pub(super) async fn next(
+        &mut self,
+        reader: &Reader,
+        now: Timestamp,
+        (circuits, places): (&mut HashMap<i64, CircuitBreaker>, &OccupiedPlaces),
+    ) -> Result<Vec<WantedMessages>, MainError> {
+        let found = due_channels(reader, now, (self.behind, FOUND as u64)).await?;
+        self.behind = found.get(FOUND - 1).map_or(0, |last| last.key);
+        self.looks = self.looks.wrapping_add(1);
+        let wanted = found.into_iter().filter_map(|channel| {
+            if self.unreadable.contains(&channel.key) {
+                return None;
+            }
+            if places.is_full(channel.organisation, channel.key, channel.has_mailboxes) {
+                return None;
+            }
+            let only_first_tries = match circuits.get_mut(&channel.key) {
+                None => false,
+                Some(circuit) => {
+                    circuit.note_change(channel.updated_at);
+                    if !circuit.admits(true, now) {
+                        return None;
+                    }
+                    !circuit.admits(false, now)
+                }
+            };
+            Some(WantedMessages { channel, only_first_tries, except: Vec::new() })
+        });
+        Ok(take_turns(wanted.collect(), self.looks, |organisation| places.of_organisation(organisation)))
+    }
+}
+
+/// At most [`READ`] of these: one of each organisation, then another one of each, the organisation with the fewest tries under
+/// way first. Those of an organisation that has more change from look to look.
+fn take_turns(
+    wanted: Vec<WantedMessages>,
+    looks: usize,
+    under_way: impl Fn(i64) -> usize,
+) -> Vec<WantedMessages> {
+    let organisation = |wanted: &WantedMessages| wanted.channel.organisation;
+    let mut queues: BTreeMap<i64, VecDeque<WantedMessages>> = BTreeMap::new();
+    for wanted in wanted {
+        queues.entry(organisation(&wanted)).or_default().push_back(wanted);
+    }
+    let mut queues: Vec<VecDeque<WantedMessages>> = queues.into_values().collect();
+    queues.sort_by_key(|queue| queue.front().map(|first| under_way(organisation(first))));
+    for queue in &mut queues {
+        let turned = looks % queue.len();
+        queue.rotate_left(turned);
+    }
+    let mut taken = Vec::new();
+    while taken.len() < READ && !queues.is_empty() {
+        let room = READ - taken.len();
+        taken.extend(queues.iter_mut().filter_map(VecDeque::pop_front).take(room));
+        queues.retain(|queue| !queue.is_empty());
+    }
+    taken
+}
+
+/// Messages whose rows cannot be read, by channel. They wait for somebody who can: another version, or whoever mends the row.
+#[derive(Debug, Default)]
+pub(super) struct UnreadableMessages(HashMap<i64, Vec<i64>>);
+
+impl UnreadableMessages {
+    /// A message cannot be read.
+    pub(super) fn note(&mut self, channel: i64, message: i64) {
+        if self.0.values().map(Vec::len).sum::<usize>() >= UNREADABLE {
+            self.0.clear();
+        }
+        self.0.entry(channel).or_default().push(message);
+    }
+
+    /// What is wanted, without what cannot be read.
+    pub(super) fn without(&self, mut wanted: Vec<WantedMessages>) -> Vec<WantedMessages> {
+        for wanted in &mut wanted {
+            wanted.except = self.0.get(&wanted.channel.key).cloned().unwrap_or_default();
+        }
+        wanted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::notifications::due::DueChannel;
+
+    fn wanted(organisation: i64, key: i64) -> WantedMessages {
+        let updated_at = Timestamp::from_ms(0);
+        let channel = DueChannel { key, organisation, has_mailboxes: false, updated_at };
+        WantedMessages { channel, only_first_tries: false, except: Vec::new() }
+    }
+
+    fn keys(wanted: Vec<WantedMessages>) -> Vec<i64> {
+        wanted.into_iter().map(|wanted| wanted.channel.key).collect()
+    }
+
+    #[test]
+    fn organisations_take_turns_the_idlest_first() {
+        let due =
+            vec![wanted(1, 10), wanted(1, 11), wanted(1, 12), wanted(2, 20), wanted(3, 30), wanted(3, 31)];
+        let under_way = |organisation| if organisation == 1 { 5 } else { 0 };
+        assert_eq!(keys(take_turns(due.clone(), 0, under_way)), [20, 30, 10, 31, 11, 12]);
+        assert_eq!(keys(take_turns(due, 1, under_way)), [20, 31, 11, 30, 12, 10]);
+    }
+
+    #[test]
+    fn many_channels_of_one_organisation_hide_nothing_of_another() {
+        let mut due: Vec<WantedMessages> = (0..500).map(|key| wanted(1, key)).collect();
+        due.push(wanted(2, 999));
+        let taken = keys(take_turns(due, 0, |_| 0));
+        assert_eq!(taken.len(), READ);
+        assert!(taken.contains(&999));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_left_out_and_looked_at_again_one_day() {
+        let mut unreadable = UnreadableMessages::default();
+        unreadable.note(10, 1);
+        assert_eq!(unreadable.without(vec![wanted(1, 10), wanted(1, 11)])[0].except, [1]);
+        (0..1_000).for_each(|message| unreadable.note(11, message));
+        assert!(unreadable.without(vec![wanted(1, 10)])[0].except.is_empty());
+    }
+}

@@ -1,0 +1,220 @@
+//! What is said to a mail server and what it answers (RFC 5321): commands, replies and the text of a mail, each within its time.
+//!
+//! It bounds what a server may say, and knows nothing of what its answers mean.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::time::timeout;
+
+use crate::egress::outbound::{Failed, Stage};
+
+/// Most lines of a reply, and most bytes of one of them.
+const LINES_MAX: usize = 100;
+const LINE_BYTES: usize = 2_000;
+/// Bytes of a mail that are sent within the time of one block.
+const BLOCK_BYTES: usize = 16 * 1_024;
+
+/// A connection to a mail server, in clear or encrypted.
+pub(super) trait SmtpStream: AsyncRead + AsyncWrite + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> SmtpStream for S {}
+
+/// A conversation with a mail server.
+pub(super) struct SmtpConversation<S> {
+    stream: BufReader<S>,
+}
+
+/// A reply: its code and its lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SmtpReply {
+    pub(super) code: u16,
+    pub(super) lines: Vec<String>,
+}
+
+/// The reason why there is no reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoReply {
+    /// The connection ended, or the time.
+    Lost(Failed),
+    /// What came is no reply.
+    Nonsense(&'static str),
+}
+
+impl SmtpReply {
+    /// Returns true if the server does what it was asked for, or goes on.
+    pub(super) const fn is_positive(&self) -> bool {
+        matches!(self.code, 200..=399)
+    }
+
+    /// The words of all lines.
+    pub(super) fn text(&self) -> String {
+        self.lines.join(" ")
+    }
+
+    /// The words of an extension that the server offers, without its name.
+    pub(super) fn extension(&self, name: &str) -> Option<&str> {
+        let offered = self.lines.iter().skip(1).find_map(|line| {
+            let (word, more) = line.split_at_checked(name.len())?;
+            let is_it = word.eq_ignore_ascii_case(name) && !more.starts_with(|c: char| c.is_alphanumeric());
+            is_it.then_some(more)
+        })?;
+        Some(offered.trim_start_matches(['=', ' ']))
+    }
+}
+
+impl<S: SmtpStream> SmtpConversation<S> {
+    pub(super) fn new(stream: S) -> Self {
+        Self { stream: BufReader::new(stream) }
+    }
+
+    /// Waits for a reply: the greeting, or that to a mail.
+    pub(super) async fn hear(&mut self, within: Duration) -> Result<SmtpReply, NoReply> {
+        in_time(within, self.read_reply()).await
+    }
+
+    /// Says a command and waits for its reply.
+    pub(super) async fn ask(&mut self, command: &str, within: Duration) -> Result<SmtpReply, NoReply> {
+        let asked = async {
+            self.stream.write_all(format!("{command}\r\n").as_bytes()).await?;
+            self.stream.flush().await?;
+            self.read_reply().await
+        };
+        in_time(within, asked).await
+    }
+
+    /// Sends the text of a mail and the final dot; the reply is yet to come.
+    pub(super) async fn send_mail(&mut self, text: &[u8], within: Duration) -> Result<(), NoReply> {
+        for block in transparent(text).chunks(BLOCK_BYTES) {
+            in_time(within, self.send(block)).await?;
+        }
+        in_time(within, self.send(b".\r\n")).await
+    }
+
+    /// The connection, for a conversation that goes on encrypted; `None` if the server has said more than it was asked.
+    pub(super) fn into_stream(self) -> Option<S> {
+        self.stream.buffer().is_empty().then(|| self.stream.into_inner())
+    }
+
+    async fn send(&mut self, bytes: &[u8]) -> Result<(), NoReply> {
+        self.stream.write_all(bytes).await?;
+        Ok(self.stream.flush().await?)
+    }
+
+    async fn read_reply(&mut self) -> Result<SmtpReply, NoReply> {
+        let mut lines = Vec::new();
+        while lines.len() < LINES_MAX {
+            let mut line = Vec::new();
+            (&mut self.stream).take(LINE_BYTES as u64).read_until(b'\n', &mut line).await?;
+            if !line.ends_with(b"\n") && line.len() < LINE_BYTES {
+                return Err(NoReply::Lost(Failed::Closed));
+            }
+            let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+            let code = line.get(..3).and_then(|code| code.parse::<u16>().ok());
+            let code = code.filter(|code| (200..600).contains(code));
+            let Some(code) = code else { return Err(NoReply::Nonsense("This is no SMTP server")) };
+            let goes_on = line.as_bytes().get(3) == Some(&b'-');
+            lines.push(line.get(4..).unwrap_or_default().to_owned());
+            if !goes_on {
+                return Ok(SmtpReply { code, lines });
+            }
+        }
+        Err(NoReply::Nonsense("The server's answer has no end"))
+    }
+}
+
+impl From<io::Error> for NoReply {
+    fn from(error: io::Error) -> Self {
+        Self::Lost(Failed::of_io(&error))
+    }
+}
+
+async fn in_time<T>(within: Duration, done: impl Future<Output = Result<T, NoReply>>) -> Result<T, NoReply> {
+    timeout(within, done).await.unwrap_or(Err(NoReply::Lost(Failed::Timeout(Stage::Answering))))
+}
+
+/// The text of a mail as it goes over the wire (RFC 5321, 4.5.2): a dot that begins a line is doubled, and the last line ends.
+fn transparent(text: &[u8]) -> Vec<u8> {
+    let mut sent = Vec::with_capacity(text.len() + 64);
+    for byte in text {
+        if *byte == b'.' && (sent.is_empty() || sent.ends_with(b"\r\n")) {
+            sent.push(b'.');
+        }
+        sent.push(*byte);
+    }
+    if !sent.ends_with(b"\r\n") {
+        sent.extend_from_slice(b"\r\n");
+    }
+    sent
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use tokio::io::duplex;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// What is read of what a server says before it closes.
+    async fn heard(said: &[u8]) -> Result<SmtpReply, NoReply> {
+        let (client, mut server) = duplex(64 * 1_024);
+        server.write_all(said).await.unwrap();
+        drop(server);
+        SmtpConversation::new(client).hear(LONG).await
+    }
+
+    #[rstest]
+    #[case::one_line("250 fine\r\n", 250, &["fine"])]
+    #[case::several("250-mail\r\n250-SIZE 1\r\n250 AUTH PLAIN\r\n", 250, &["mail", "SIZE 1", "AUTH PLAIN"])]
+    #[case::without_words("220\r\n", 220, &[""])]
+    #[case::a_bare_line_feed("550 no\n", 550, &["no"])]
+    #[tokio::test]
+    async fn a_reply_is_read(#[case] said: &str, #[case] code: u16, #[case] lines: &[&str]) {
+        let expected = SmtpReply { code, lines: lines.iter().map(ToString::to_string).collect() };
+        assert_eq!(heard(said.as_bytes()).await, Ok(expected));
+    }
+
+    #[rstest]
+    #[case::nothing("", NoReply::Lost(Failed::Closed))]
+    #[case::half_a_line("250 fi", NoReply::Lost(Failed::Closed))]
+    #[case::half_a_reply("250-fine\r\n", NoReply::Lost(Failed::Closed))]
+    #[case::another_protocol("SSH-2.0-OpenSSH\r\n", NoReply::Nonsense("This is no SMTP server"))]
+    #[case::an_endless_line(&format!("2{}", "5".repeat(5_000)), NoReply::Nonsense("This is no SMTP server"))]
+    #[case::an_endless_reply(&"250-x\r\n".repeat(500), NoReply::Nonsense("The server's answer has no end"))]
+    #[tokio::test]
+    async fn what_is_no_reply_is_told_apart(#[case] said: &str, #[case] expected: NoReply) {
+        assert_eq!(heard(said.as_bytes()).await, Err(expected));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_says_nothing_has_so_long() {
+        let (client, _server) = duplex(64);
+        let began = tokio::time::Instant::now();
+        let heard = SmtpConversation::new(client).hear(LONG).await;
+        assert_eq!(heard, Err(NoReply::Lost(Failed::Timeout(Stage::Answering))));
+        assert_eq!(began.elapsed(), LONG);
+    }
+
+    #[rstest]
+    #[case("AUTH PLAIN LOGIN", "AUTH", Some("PLAIN LOGIN"))]
+    #[case("auth=PLAIN", "AUTH", Some("PLAIN"))]
+    #[case("STARTTLS", "STARTTLS", Some(""))]
+    #[case("AUTHORITY", "AUTH", None)]
+    #[case("SIZE 1", "AUTH", None)]
+    fn an_extension_is_found(#[case] line: &str, #[case] name: &str, #[case] expected: Option<&str>) {
+        let reply = SmtpReply { code: 250, lines: vec!["AUTH is my name".into(), line.into()] };
+        assert_eq!(reply.extension(name), expected);
+    }
+
+    #[rstest]
+    #[case("a\r\nb\r\n", "a\r\nb\r\n")]
+    #[case(".a\r\n..b\r\nc.\r\n", "..a\r\n...b\r\nc.\r\n")]
+    #[case("a\r\n.", "a\r\n..\r\n")]
+    #[case("", "\r\n")]
+    fn dots_are_doubled(#[case] text: &str, #[case] sent: &str) {
+        assert_eq!(String::from_utf8(transparent(text.as_bytes())).unwrap(), sent);
+    }
+}

@@ -1,0 +1,199 @@
+//! What is due, read fairly: first which channels have something, then the next few messages of each, so that what one
+//! organisation has waiting hides nothing of another, and costs nothing while its channel takes nothing.
+//!
+//! A row that cannot be read is left out and named; it waits until it expires.
+
+use std::collections::{HashMap, HashSet};
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryResult, Statement, Value};
+use watchkeeper_entities::notification_delivery::{Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::model::notification::delivery::Delivery;
+use crate::model::notification::fair_share::DueMessage;
+use crate::model::notification::line::Line;
+use crate::model::notification::{ChannelKind, Event};
+use crate::store::MainError;
+use crate::store::notifications::from_row;
+
+/// Channels in one statement: three selections each, of which SQLite joins 500.
+const CHANNELS: usize = 64;
+/// The columns of a due message.
+const COLUMNS: &str = "id, channel_id, contact_id, subject, tries, event, held_until, due_at";
+
+/// A channel that is switched on and has something due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueChannel {
+    /// Its key.
+    pub key: i64,
+    /// Key of its organisation.
+    pub organisation: i64,
+    /// True if it sends mails: those to each mailbox are a line of their own.
+    pub has_mailboxes: bool,
+    /// The time at which people changed it last.
+    pub updated_at: Timestamp,
+}
+
+/// At most so many channels that are switched on and have something due, by their keys, beginning behind `after`. Costs as much
+/// as there are channels in which something waits.
+///
+/// # Errors
+/// When the database fails.
+pub async fn due_channels(
+    connection: &impl ConnectionTrait,
+    now: Timestamp,
+    (after, most): (i64, u64),
+) -> Result<Vec<DueChannel>, MainError> {
+    let text = "WITH RECURSIVE waiting(channel) AS ( \
+        SELECT MIN(channel_id) FROM notification_delivery WHERE due_at IS NOT NULL AND channel_id > $1 \
+        UNION ALL SELECT (SELECT MIN(channel_id) FROM notification_delivery \
+            WHERE due_at IS NOT NULL AND channel_id > waiting.channel) FROM waiting WHERE waiting.channel IS NOT NULL) \
+        SELECT c.id, c.organisation_id, c.kind, c.updated_at FROM waiting \
+        JOIN notification_channel c ON c.id = waiting.channel \
+        WHERE c.is_enabled AND EXISTS (SELECT 1 FROM notification_delivery d \
+            WHERE d.channel_id = waiting.channel AND d.due_at IS NOT NULL AND d.due_at <= $2) LIMIT $3";
+    let values: [Value; 3] = [after.into(), now.ms().into(), i64::try_from(most).unwrap_or(i64::MAX).into()];
+    let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, values);
+    let rows = connection.query_all_raw(statement).await?;
+    let channel = |row: &QueryResult| {
+        let kind: String = row.try_get_by_index(2)?;
+        Ok(DueChannel {
+            key: row.try_get_by_index(0)?,
+            organisation: row.try_get_by_index(1)?,
+            has_mailboxes: kind == ChannelKind::Email.as_str(),
+            updated_at: Timestamp::from_ms(row.try_get_by_index(3)?),
+        })
+    };
+    rows.iter().map(channel).collect()
+}
+
+/// What is wanted of a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedMessages {
+    /// The channel.
+    pub channel: DueChannel,
+    /// Only messages that were never tried.
+    pub only_first_tries: bool,
+    /// Messages that are under way, or cannot be read.
+    pub except: Vec<i64>,
+}
+
+/// The next messages of each channel that are due: at most so many steps of escalations, as many that were never tried, and as
+/// many that have waited longest.
+///
+/// # Errors
+/// When the database fails.
+pub async fn due_messages(
+    connection: &impl ConnectionTrait,
+    now: Timestamp,
+    (wanted, most): (&[WantedMessages], u64),
+) -> Result<Vec<DueMessage>, MainError> {
+    let channels: HashMap<i64, DueChannel> =
+        wanted.iter().map(|wanted| (wanted.channel.key, wanted.channel)).collect();
+    let mut found = Vec::new();
+    let mut known = HashSet::new();
+    for some in wanted.chunks(CHANNELS) {
+        let parts: Vec<String> = some.iter().flat_map(|wanted| selections(wanted, most)).collect();
+        let values: [Value; 1] = [now.ms().into()];
+        let backend = connection.get_database_backend();
+        let statement = Statement::from_sql_and_values(backend, parts.join(" UNION ALL "), values);
+        for row in connection.query_all_raw(statement).await? {
+            let channel: i64 = row.try_get_by_index(1)?;
+            let Some(channel) = channels.get(&channel) else { continue };
+            let message = due_message(&row, channel)?;
+            if known.insert(message.key) {
+                found.push(message);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The statements that find what is wanted of a channel, each by an index of its own.
+fn selections(wanted: &WantedMessages, most: u64) -> Vec<String> {
+    let channel = wanted.channel.key;
+    let except: Vec<String> = wanted.except.iter().map(i64::to_string).collect();
+    let except =
+        if except.is_empty() { String::new() } else { format!(" AND id NOT IN ({})", except.join(",")) };
+    let of = |chosen: &str| {
+        format!(
+            "SELECT * FROM (SELECT {COLUMNS} FROM notification_delivery WHERE channel_id = {channel} AND {chosen} \
+             AND due_at IS NOT NULL AND due_at <= $1{except} ORDER BY due_at, id LIMIT {most}) d"
+        )
+    };
+    let step = Event::IncidentEscalated.as_str();
+    let first_tries = of("tries = 0");
+    if wanted.only_first_tries {
+        let steps = of(&format!("event = '{step}' AND ended_at IS NULL AND tries = 0"));
+        return vec![steps, first_tries];
+    }
+    vec![of(&format!("event = '{step}' AND ended_at IS NULL")), first_tries, of("1 = 1")]
+}
+
+fn due_message(row: &QueryResult, channel: &DueChannel) -> Result<DueMessage, MainError> {
+    let contact: Option<i64> = row.try_get_by_index(2)?;
+    let event: String = row.try_get_by_index(5)?;
+    let tries: i32 = row.try_get_by_index(4)?;
+    let held_until: Option<i64> = row.try_get_by_index(6)?;
+    Ok(DueMessage {
+        key: row.try_get_by_index(0)?,
+        organisation: channel.organisation,
+        channel: channel.key,
+        contact,
+        line: if channel.has_mailboxes { Line::Own(contact) } else { Line::Whole },
+        subject: row.try_get_by_index(3)?,
+        tries: u32::try_from(tries).unwrap_or_default(),
+        is_escalation: event == Event::IncidentEscalated.as_str(),
+        is_held: held_until.is_some(),
+        due_at: Timestamp::from_ms(row.try_get_by_index(7)?),
+    })
+}
+
+/// At most so many messages, of any channel, that have expired by `now` and are due since `due_before`.
+///
+/// # Errors
+/// When the database fails.
+pub async fn expired_messages(
+    connection: &impl ConnectionTrait,
+    (now, due_before): (Timestamp, Timestamp),
+    most: u64,
+) -> Result<Vec<DueMessage>, MainError> {
+    let text = format!(
+        "SELECT {COLUMNS}, organisation_id, (SELECT kind FROM notification_channel c WHERE c.id = channel_id) \
+         FROM notification_delivery WHERE due_at IS NOT NULL AND due_at <= $1 AND expires_at <= $2 LIMIT $3"
+    );
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let values: [Value; 3] = [due_before.ms().into(), now.ms().into(), most.into()];
+    let statement = Statement::from_sql_and_values(connection.get_database_backend(), text, values);
+    let rows = connection.query_all_raw(statement).await?;
+    let message = |row: &QueryResult| {
+        let kind: String = row.try_get_by_index(9)?;
+        let channel = DueChannel {
+            key: row.try_get_by_index(1)?,
+            organisation: row.try_get_by_index(8)?,
+            has_mailboxes: kind == ChannelKind::Email.as_str(),
+            updated_at: now,
+        };
+        due_message(row, &channel)
+    };
+    rows.iter().map(message).collect()
+}
+
+/// These messages, and what cannot be read of them.
+///
+/// # Errors
+/// When the database fails.
+pub async fn read_messages(
+    connection: &impl ConnectionTrait,
+    keys: &[i64],
+) -> Result<(HashMap<i64, Delivery>, HashMap<i64, MainError>), MainError> {
+    let rows = Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?;
+    let (mut readable, mut unreadable) = (HashMap::new(), HashMap::new());
+    for row in rows {
+        match from_row(&row) {
+            Ok(delivery) => _ = readable.insert(row.id, delivery),
+            Err(error) => _ = unreadable.insert(row.id, error),
+        }
+    }
+    Ok((readable, unreadable))
+}

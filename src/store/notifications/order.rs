@@ -1,0 +1,209 @@
+//! The order of the messages of a channel: what waits for what, and what is released when that has ended.
+//!
+//! Messages about one subject leave one after the other, in each line of a channel. A digest is in front of what follows about
+//! the subjects that it tells, for those who read it; a step of an escalation waits for no digest.
+
+use std::collections::HashSet;
+
+use sea_orm::sea_query::{Alias, Expr, ExprTrait as _, Query, SelectStatement, SimpleExpr};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, UpdateMany};
+use watchkeeper_entities::notification_channel;
+use watchkeeper_entities::notification_delivery::{Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::model::notification::delivery::DeliveryStatus;
+use crate::model::notification::line::Line;
+use crate::model::notification::{ChannelKind, Event};
+use crate::store::MainError;
+use crate::store::notifications::courier::Ended;
+use crate::store::notifications::holds::due_from;
+
+/// The messages that do not overtake each other, of those of a channel about one subject.
+#[derive(Clone, Copy)]
+enum QueueScope {
+    /// All of them: they arrive in one place.
+    Channel,
+    /// Those for the same contact, or for nobody in particular: the channel sends mails.
+    Mailbox,
+}
+
+impl QueueScope {
+    const ALL: [Self; 2] = [Self::Channel, Self::Mailbox];
+
+    const fn of(line: Line) -> Self {
+        match line {
+            Line::Whole => Self::Channel,
+            Line::Own(_) => Self::Mailbox,
+        }
+    }
+
+    /// The messages of channels whose messages have this scope.
+    fn messages(self) -> SimpleExpr {
+        let mails = Query::select()
+            .column(notification_channel::Column::Id)
+            .from(notification_channel::Entity)
+            .and_where(notification_channel::Column::Kind.eq(ChannelKind::Email.as_str()))
+            .to_owned();
+        match self {
+            Self::Channel => Column::ChannelId.not_in_subquery(mails),
+            Self::Mailbox => Column::ChannelId.in_subquery(mails),
+        }
+    }
+}
+
+/// Makes the next messages due that wait behind those of these that are over; all of them have lines of one kind.
+pub(super) async fn release_after(
+    connection: &impl ConnectionTrait,
+    alike: &[&Ended],
+) -> Result<(), MainError> {
+    let over = || alike.iter().filter(|ended| ended.is_over());
+    let Some(first) = over().next() else { return Ok(()) };
+    let (now, scope) = (first.at, QueueScope::of(first.line));
+    let channels = Column::ChannelId.is_in(over().map(|ended| ended.channel));
+    let subjects = Column::Subject.is_in(over().map(|ended| ended.subject.as_str()));
+    release(connection, (now, scope), |stranded| stranded.filter(channels.and(subjects))).await?;
+    let digests: Vec<i64> = over().filter(|ended| ended.is_digest).map(|ended| ended.channel).collect();
+    if !digests.is_empty() {
+        let of_channels = Column::ChannelId.is_in(digests);
+        release(connection, (now, scope), |stranded| stranded.filter(of_channels)).await?;
+    }
+    Ok(())
+}
+
+/// Makes every message due that waits for no other: one that was written while the one before it ended, or is tried again.
+///
+/// # Errors
+/// When the database fails.
+pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp) -> Result<u64, MainError> {
+    let mut released = 0;
+    for scope in QueueScope::ALL {
+        released += release(connection, (now, scope), |stranded| stranded.filter(scope.messages())).await?;
+    }
+    Ok(released)
+}
+
+/// Makes those messages due that wait for no other, as far as they are `chosen`.
+async fn release(
+    connection: &impl ConnectionTrait,
+    (now, scope): (Timestamp, QueueScope),
+    chosen: impl FnOnce(UpdateMany<Entity>) -> UpdateMany<Entity>,
+) -> Result<u64, MainError> {
+    let stranded = Entity::update_many()
+        .col_expr(Column::DueAt, due_from(now))
+        .filter(Column::EndedAt.is_null())
+        .filter(Column::DueAt.is_null())
+        .filter(Expr::exists(earlier_about_subject(scope)).not())
+        .filter(waits_for_digest().not());
+    Ok(chosen(stranded).exec(connection).await?.rows_affected)
+}
+
+/// The messages about the same subject as that of the statement around it, within the same scope.
+fn about_subject(other: &Alias, scope: QueueScope) -> SelectStatement {
+    let of = |column: Column| Expr::col((other.clone(), column));
+    let same = |column: Column| of(column).equals((Entity, column));
+    let mut query = Query::select();
+    query.expr(Expr::value(1)).from_as(Entity, other.clone());
+    query.and_where(same(Column::ChannelId)).and_where(same(Column::Subject));
+    if matches!(scope, QueueScope::Mailbox) {
+        let for_nobody =
+            of(Column::ContactId).is_null().and(Expr::col((Entity, Column::ContactId)).is_null());
+        query.and_where(same(Column::ContactId).or(for_nobody));
+    }
+    query
+}
+
+/// The earlier ones that have not ended.
+fn earlier_about_subject(scope: QueueScope) -> SelectStatement {
+    let earlier = Alias::new("earlier");
+    let mut query = about_subject(&earlier, scope);
+    query.and_where(Expr::col((earlier.clone(), Column::EndedAt)).is_null());
+    query.and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id)))).to_owned()
+}
+
+/// The later ones that the other side has.
+fn delivered_about_subject(scope: QueueScope) -> SelectStatement {
+    let later = Alias::new("later");
+    let mut query = about_subject(&later, scope);
+    let delivered = DeliveryStatus::Delivered.as_str();
+    query.and_where(Expr::col((later.clone(), Column::Status)).eq(delivered));
+    query.and_where(Expr::col((later, Column::Id)).gt(Expr::col((Entity, Column::Id)))).to_owned()
+}
+
+/// Returns true for a message that waits for a digest: one that tells its subject, or tells others before a later digest does.
+fn waits_for_digest() -> SimpleExpr {
+    let (digest, gathered) = (Alias::new("digest"), Alias::new("gathered"));
+    let of_gathered = |column: Column| Expr::col((gathered.clone(), column));
+    let tells_subject = Query::select()
+        .expr(Expr::value(1))
+        .from_as(Entity, gathered.clone())
+        .and_where(of_gathered(Column::Subject).equals((Entity, Column::Subject)))
+        .and_where(of_gathered(Column::ChannelId).equals((Entity, Column::ChannelId)))
+        .and_where(of_gathered(Column::DigestId).equals((digest.clone(), Column::PublicId)))
+        .to_owned();
+    let is_digest = Expr::col((Entity, Column::Event)).eq(Event::Digest.as_str());
+    let in_front = Query::select()
+        .expr(Expr::value(1))
+        .from_as(Entity, digest.clone())
+        .and_where(Expr::col((digest.clone(), Column::ChannelId)).equals((Entity, Column::ChannelId)))
+        .and_where(Expr::col((digest.clone(), Column::Event)).eq(Event::Digest.as_str()))
+        .and_where(Expr::col((digest.clone(), Column::EndedAt)).is_null())
+        .and_where(Expr::col((digest, Column::Id)).lt(Expr::col((Entity, Column::Id))))
+        .and_where(is_digest.or(Expr::exists(tells_subject)))
+        .to_owned();
+    Expr::col((Entity, Column::ContactId))
+        .is_null()
+        .and(Expr::col((Entity, Column::Event)).ne(Event::IncidentEscalated.as_str()))
+        .and(Expr::exists(in_front))
+}
+
+/// Messages that cannot be tried just now, though they are due.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutOfOrder {
+    /// An earlier one about the same subject has not ended: it was redelivered.
+    pub too_early: HashSet<i64>,
+    /// The other side has a later one about the same subject.
+    pub too_late: HashSet<i64>,
+}
+
+/// Those of these messages that would arrive out of order. Only messages that were tried before can.
+///
+/// # Errors
+/// When the database fails.
+pub async fn out_of_order(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<OutOfOrder, MainError> {
+    let mut found = OutOfOrder::default();
+    if keys.is_empty() {
+        return Ok(found);
+    }
+    for scope in QueueScope::ALL {
+        let such = |condition: SelectStatement| {
+            let query = Entity::find().select_only().column(Column::Id);
+            query
+                .filter(Column::Id.is_in(keys.iter().copied()))
+                .filter(scope.messages())
+                .filter(Expr::exists(condition))
+                .into_tuple::<i64>()
+        };
+        found.too_early.extend(such(earlier_about_subject(scope)).all(connection).await?);
+        found.too_late.extend(such(delivered_about_subject(scope)).all(connection).await?);
+    }
+    Ok(found)
+}
+
+/// Lets these messages wait until what is in front of them has ended.
+///
+/// # Errors
+/// When the database fails.
+pub async fn queue_up(connection: &impl ConnectionTrait, keys: &HashSet<i64>) -> Result<(), MainError> {
+    Entity::update_many()
+        .col_expr(Column::DueAt, Expr::value(None::<i64>))
+        .filter(Column::Id.is_in(keys.iter().copied()))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// Those messages of which the other side has a later one about the same subject.
+pub(super) fn is_overtaken() -> Condition {
+    let of_scope = |scope: QueueScope| scope.messages().and(Expr::exists(delivered_about_subject(scope)));
+    Condition::any().add(of_scope(QueueScope::Channel)).add(of_scope(QueueScope::Mailbox))
+}
