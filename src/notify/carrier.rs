@@ -72,7 +72,7 @@ impl Carrier {
     }
 
     /// The same, for somebody who waits for the answer: it takes ten seconds at most, a mail too.
-    pub async fn carry_now(&self, definition: &Definition, envelope: &Envelope<'_>) -> Carried {
+    pub async fn carry_now(&self, definition: &'static Definition, envelope: &Envelope<'_>) -> Carried {
         let carried = timeout(DEADLINE, self.carry(definition, envelope)).await;
         let elapsed = Failed::Timeout(Stage::Answering);
         carried.unwrap_or_else(|_elapsed| Carried::failed(FaultOwner::Channel, elapsed))
