@@ -183,7 +183,7 @@ impl OccupiedPlaces {
     }
 }
 
-fn count_down<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
+fn count_down<K: Copy + Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
     if let Some(count) = counts.get_mut(&key) {
         *count = count.saturating_sub(1);
         if *count == 0 {
@@ -276,9 +276,9 @@ mod tests {
     }
 
     #[rstest]
-    #[case::escalations_first(|second| second.is_escalation = true)]
-    #[case::what_was_tried_least(|second| second.tries = 2)]
-    #[case::what_has_waited_longest(|second| second.due_at = Timestamp::from_ms(0))]
+    #[case::escalations_first(|second: &mut DueMessage| second.is_escalation = true)]
+    #[case::what_was_tried_least(|second: &mut DueMessage| second.tries = 2)]
+    #[case::what_has_waited_longest(|second: &mut DueMessage| second.due_at = Timestamp::from_ms(0))]
     fn within_a_channel_the_next_is(#[case] prefer: fn(&mut DueMessage)) {
         let [mut first, mut second] = [1, 2].map(|key| DueMessage { tries: 3, ..message(1, 1, key) });
         prefer(&mut second);

@@ -115,19 +115,19 @@ fn selections(wanted: &WantedMessages, most: u64) -> Vec<String> {
     let except: Vec<String> = wanted.except.iter().map(i64::to_string).collect();
     let except =
         if except.is_empty() { String::new() } else { format!(" AND id NOT IN ({})", except.join(",")) };
-    let of = |chosen: &str| {
+    let of = |chosen: &str, due_at: &str| {
         format!(
             "SELECT * FROM (SELECT {COLUMNS} FROM notification_delivery WHERE channel_id = {channel} AND {chosen} \
-             AND due_at IS NOT NULL AND due_at <= $1{except} ORDER BY due_at, id LIMIT {most}) d"
+             AND {due_at} <= $1{except} ORDER BY {due_at}, id LIMIT {most}) d"
         )
     };
-    let step = Event::IncidentEscalated.as_str();
-    let first_tries = of("tries = 0");
+    // A sum keeps the index by due times out: the steps among them are few.
+    let step = format!("event = '{}' AND ended_at IS NULL", Event::IncidentEscalated.as_str());
+    let first_tries = of("due_at IS NOT NULL AND tries = 0", "due_at");
     if wanted.only_first_tries {
-        let steps = of(&format!("event = '{step}' AND ended_at IS NULL AND tries = 0"));
-        return vec![steps, first_tries];
+        return vec![of(&format!("{step} AND tries = 0"), "due_at + 0"), first_tries];
     }
-    vec![of(&format!("event = '{step}' AND ended_at IS NULL")), first_tries, of("1 = 1")]
+    vec![of(&step, "due_at + 0"), first_tries, of("due_at IS NOT NULL", "due_at")]
 }
 
 fn due_message(row: &QueryResult, channel: &DueChannel) -> Result<DueMessage, MainError> {
