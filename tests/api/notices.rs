@@ -217,7 +217,7 @@ async fn without_a_channel_notices_can_be_looked_at() {
     create_schedule(&client, "Shop", &[always]);
     let away = json!({"contact_id": anna, "starts_at": moment(-DAY_SECONDS), "ends_at": moment(DAY_SECONDS)});
     client.post("/v1/oncall/absences", &away).expect(201);
-    let settings = json!({"interval_seconds": 1, "retries": 0});
+    let settings = json!({"interval_seconds": 30, "retries": 0});
     let shop = create_watched(&client, "http://127.0.0.1:9/", &settings);
     let target =
         json!({"name": "Gold", "service_id": shop, "objective": 99.9, "period": "month", "time_zone": "UTC"});

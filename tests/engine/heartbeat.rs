@@ -120,6 +120,7 @@ impl Stage {
             "enter" => self.world().engine.listening().open(),
             "doubt" => self.world().engine.listening().note_trust(false),
             "trust" => self.world().engine.listening().note_trust(true),
+            "tick" => self.world().engine.listening().tick(),
             "lose" => self.world().engine.listening().note_lost(),
             "start" => {
                 self.open();
@@ -195,7 +196,11 @@ fn play(moves: &str) -> String {
     "0 watch; 0 ping; 30 stall 100; 130 ping; 199 end",
     "0 push up | 0 unknown>up votes | 130 push up"
 )]
-#[case::a_deadline_that_passed_while_we_stood_still_is_missed_all_the_same(
+#[case::a_deadline_that_passed_while_we_stood_still_is_no_data(
+    "0 watch; 0 ping; 29 tick; 30 stall 100; 131 tick; 180 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap"
+)]
+#[case::a_deadline_that_passed_while_nobody_knows_that_we_stood_still_is_missed(
     "0 watch; 0 ping; 30 stall 100; 180 end",
     "0 push up | 0 unknown>up votes | 135 push down due 70 | 70 up>no_data gap | 135 no_data>down votes"
 )]
