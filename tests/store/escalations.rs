@@ -194,7 +194,7 @@ async fn a_clock_that_was_ahead_delays_no_step(
     lifecycle::clock_setback::bring_back(&transaction, now).await.unwrap();
     transaction.commit().await.unwrap();
     assert_eq!(due(store.main.reader(), now, 9).await.unwrap().len(), 1);
-    let messages = courier::due(store.main.reader(), now, &[], 9).await.unwrap();
+    let messages = waiting(&store, now).await;
     assert_eq!(messages.len(), 1, "nor a message");
 }
 
@@ -228,7 +228,7 @@ async fn a_held_step_and_one_on_duty_are_one_page(
     contacts::update(&transaction, &Contact { quiet: None, ..contact }).await.unwrap();
     transaction.commit().await.unwrap();
     assert_eq!(take(&store, step, second + 60_000).await, 1);
-    let all = courier::due(store.main.reader(), at(second + 60_000), &[], 9).await.unwrap();
+    let all = waiting(&store, at(second + 60_000)).await;
     assert_eq!(all.len(), 1, "one page");
 }
 
