@@ -6,10 +6,10 @@
 mod incidents;
 mod maintenances;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::Future;
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::service;
 
 use crate::clock::Timestamp;
@@ -20,6 +20,8 @@ use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 use crate::store::MainError;
 
+/// Services in one statement: far below what a statement may bind.
+const SERVICES_PER_STATEMENT: usize = 1_000;
 /// Most announcements of a kind that a page shows; beyond that nobody reads.
 const MOST: usize = 200;
 
@@ -194,16 +196,17 @@ async fn named<S>(
     heads: &HashMap<i64, Announced<S>>,
 ) -> Result<Vec<TouchedService>, MainError> {
     let touching = affected.iter().filter(|touch| heads.contains_key(&touch.announcement));
-    let keys: HashSet<ServiceKey> = touching.map(|touch| touch.service).collect();
-    let names: Vec<(ServiceKey, String)> = service::Entity::find()
-        .select_only()
-        .columns([service::Column::Id, service::Column::Name])
-        .filter(service::Column::Id.is_in(keys))
-        .order_by_asc(service::Column::Name)
-        .order_by_asc(service::Column::Id)
-        .into_tuple()
-        .all(connection)
-        .await?;
+    let keys: BTreeSet<ServiceKey> = touching.map(|touch| touch.service).collect();
+    let keys: Vec<ServiceKey> = keys.into_iter().collect();
+    let mut names: Vec<(ServiceKey, String)> = Vec::new();
+    for some in keys.chunks(SERVICES_PER_STATEMENT) {
+        let found = service::Entity::find()
+            .select_only()
+            .columns([service::Column::Id, service::Column::Name])
+            .filter(service::Column::Id.is_in(some.iter().copied()));
+        names.extend(found.into_tuple::<(ServiceKey, String)>().all(connection).await?);
+    }
+    names.sort_by(|(key, name), (other_key, other_name)| (name, key).cmp(&(other_name, other_key)));
     Ok(names.into_iter().map(|(key, name)| TouchedService { key, name }).collect())
 }
 

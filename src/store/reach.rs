@@ -10,6 +10,9 @@ use crate::model::outage::Outage;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::store::{MainError, dependencies, named, outages};
 
+/// Services in one statement: far below what a statement may bind.
+const SERVICES_PER_STATEMENT: usize = 1_000;
+
 /// Those of these services that are unreachable, and because of whom.
 ///
 /// # Errors
@@ -29,9 +32,12 @@ pub async fn unreachable(
     let parents: Vec<ServiceKey> = parents.into_iter().collect();
     let mut hiding = outages::of_services(connection, &parents).await?;
     hiding.retain(Outage::hides_others);
-    let keys: BTreeSet<ServiceKey> = hiding.iter().map(|outage| outage.service).collect();
-    let query = service::Entity::find().filter(service::Column::Id.is_in(keys));
-    let mut parents: Vec<NamedService> = named::services(connection, query).await?;
+    let mut parents: Vec<NamedService> = Vec::new();
+    for some in hiding.chunks(SERVICES_PER_STATEMENT) {
+        let keys = some.iter().map(|outage| outage.service);
+        let query = service::Entity::find().filter(service::Column::Id.is_in(keys));
+        parents.extend(named::services(connection, query).await?);
+    }
     parents.sort_by(|a, b| (&a.name, a.id.as_str()).cmp(&(&b.name, b.id.as_str())));
     let unreachable = found.iter().filter_map(|outage| {
         let own: BTreeSet<ServiceKey> = graph.parents_of(outage.service).collect();
