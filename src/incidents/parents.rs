@@ -30,16 +30,21 @@ pub(super) const HAVE_THEY_LOOKED_MS: i64 = 300;
 pub(super) struct Parents {
     graph: DependencyGraph,
     hiding: HashSet<ServiceKey>,
+    /// Services whose relations have been read: each is read once, however many outages ask for it.
+    known: HashSet<ServiceKey>,
 }
 
 impl Parents {
-    /// Adds what is around some more services, as far as relations go.
+    /// Adds what is around those of these services that are not known yet, as far as relations go.
     pub(super) async fn read_more(
         &mut self,
         transaction: &Transaction,
         of: &[ServiceKey],
     ) -> Result<(), MainError> {
-        self.graph.extend(dependencies::around(transaction, of).await?);
+        let unknown: Vec<ServiceKey> = of.iter().filter(|key| self.known.insert(**key)).copied().collect();
+        if !unknown.is_empty() {
+            self.graph.extend(dependencies::around(transaction, &unknown).await?);
+        }
         Ok(())
     }
 
@@ -50,15 +55,16 @@ impl Parents {
 
     pub(super) async fn read(transaction: &Transaction, of: &[ServiceKey]) -> Result<Self, MainError> {
         let graph = dependencies::around(transaction, of).await?;
+        let known = of.iter().copied().collect();
         if graph.is_empty() {
-            return Ok(Self::default());
+            return Ok(Self { known, ..Self::default() });
         }
         let parents: BTreeSet<ServiceKey> = of.iter().flat_map(|child| graph.parents_of(*child)).collect();
         let parents: Vec<ServiceKey> = parents.into_iter().collect();
         let outages = outages::of_services(transaction, &parents).await?;
         let hiding =
             outages.iter().filter(|outage| outage.hides_others()).map(|outage| outage.service).collect();
-        Ok(Self { graph, hiding })
+        Ok(Self { graph, hiding, known })
     }
 
     /// Returns true if a service that this one depends on is down, unstable, or unreachable itself.
@@ -91,10 +97,14 @@ impl Parents {
         Ok(Outage { look_at: Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS)), ..outage })
     }
 
-    /// Returns true if both depend on the same service, or one on the other.
-    pub(super) fn are_related(&self, one: ServiceKey, other: ServiceKey) -> bool {
-        let parents: BTreeSet<ServiceKey> = self.graph.parents_of(one).chain([one]).collect();
-        self.graph.parents_of(other).chain([other]).any(|parent| parents.contains(&parent))
+    /// The service and those that it depends on.
+    pub(super) fn relatives_of(&self, service: ServiceKey) -> BTreeSet<ServiceKey> {
+        self.graph.parents_of(service).chain([service]).collect()
+    }
+
+    /// Returns true if a service is one of these relatives of another, or depends on one of them.
+    pub(super) fn is_related(&self, relatives: &BTreeSet<ServiceKey>, service: ServiceKey) -> bool {
+        self.graph.parents_of(service).chain([service]).any(|parent| relatives.contains(&parent))
     }
 }
 

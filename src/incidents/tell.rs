@@ -182,11 +182,12 @@ async fn group(
         if !is_candidate(draft, policy, since) {
             continue;
         }
-        facts.read_tags(desk, &draft.services()).await?;
+        let members = draft.services();
+        facts.read_tags(desk, &members).await?;
         if policy.rules.group_by.looks_at_parents() {
-            facts.parents.read_more(desk.transaction, &draft.services()).await?;
+            facts.parents.read_more(desk.transaction, &members).await?;
         }
-        if facts.belong_together(policy, &draft.services(), told.service.key) {
+        if facts.belong_together(policy, &members, told.service.key) {
             draft.tell(&told, outage);
             return Ok(());
         }
@@ -270,7 +271,8 @@ impl Facts {
         let own = self.grouping_tags(policy, service);
         let carries_one =
             |other: &ServiceKey| self.tags.get(other).into_iter().flatten().any(|tag| own.contains(&tag.row));
-        let is_related = |other: &ServiceKey| self.parents.are_related(*other, service);
+        let relatives = self.parents.relatives_of(service);
+        let is_related = |other: &ServiceKey| self.parents.is_related(&relatives, *other);
         !own.is_empty() && others.iter().any(carries_one)
             || policy.rules.group_by.looks_at_parents() && others.iter().any(is_related)
     }

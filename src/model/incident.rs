@@ -333,6 +333,12 @@ pub fn sort_by_name(services: &mut [Affected]) {
     services.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
 }
 
+/// Adds a service where it belongs among services that are sorted by name, then by id.
+pub fn insert_by_name(services: &mut Vec<Affected>, new: Affected) {
+    let place = services.partition_point(|known| (&known.name, known.id) < (&new.name, new.id));
+    services.insert(place, new);
+}
+
 /// The time during which an incident was open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenPeriod {

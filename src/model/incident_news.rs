@@ -5,7 +5,7 @@
 
 use crate::clock::Timestamp;
 use crate::model::automation::Automation;
-use crate::model::incident::{Affected, Incident, IncidentStatus, Severity, WholeIncident, sort_by_name};
+use crate::model::incident::{Affected, Incident, IncidentStatus, Severity, WholeIncident, insert_by_name};
 use crate::model::incident_policy::OutageKind;
 use crate::model::service::{NamedService, ServiceKey};
 
@@ -72,8 +72,7 @@ impl WholeIncident {
                 recovered_at: None,
                 evidence: None,
             };
-            self.services.push(row);
-            sort_by_name(&mut self.services);
+            insert_by_name(&mut self.services, row);
             return News::Joined;
         };
         let is_worse = affected.impact < impact;
