@@ -117,7 +117,7 @@ async fn channels_with_the_former_default_are_told_more(
 ) {
     let Some(place) = backend.place().await else { return };
     let main = connect(&place.main_url).await;
-    let before = MainMigrator::migrations().iter().position(|step| step.name() == "m0055_events_of_channels");
+    let before = MainMigrator::migrations().iter().position(|step| step.name() == "m0039_events_of_channels");
     MainMigrator::up(&main, before.map(|steps| u32::try_from(steps).unwrap())).await.unwrap();
     let former = r#"{"events":["incident.opened","incident.reopened","incident.resolved","certificate.expiring","location.impaired","monitor.trouble","sla.burning","oncall.gap"],"min_severity":"minor","selection":null,"quiet":null,"digest_above":20}"#;
     let chosen = r#"{"events":["incident.opened"],"min_severity":"minor","selection":null,"quiet":null,"digest_above":null}"#;

@@ -35,11 +35,11 @@ mod m0032_subscriber_facts;
 mod m0033_waiting_messages;
 mod m0034_duty_indexes;
 mod m0035_group_by_tag_keys;
-mod m0040_due_messages;
-mod m0045_outage_edges;
-mod m0050_listening_spans;
-mod m0055_events_of_channels;
-mod m0056_outage_evidence;
+mod m0036_due_messages;
+mod m0037_outage_edges;
+mod m0038_listening_spans;
+mod m0039_events_of_channels;
+mod m0040_outage_evidence;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -83,11 +83,11 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0033_waiting_messages::Step),
         Box::new(m0034_duty_indexes::Step),
         Box::new(m0035_group_by_tag_keys::Step),
-        Box::new(m0040_due_messages::Step),
-        Box::new(m0045_outage_edges::Step),
-        Box::new(m0050_listening_spans::Step),
-        Box::new(m0055_events_of_channels::Step),
-        Box::new(m0056_outage_evidence::Step),
+        Box::new(m0036_due_messages::Step),
+        Box::new(m0037_outage_edges::Step),
+        Box::new(m0038_listening_spans::Step),
+        Box::new(m0039_events_of_channels::Step),
+        Box::new(m0040_outage_evidence::Step),
     ]
 }
 
