@@ -115,14 +115,7 @@ impl Background {
         let following =
             Incidents { announcer: announcer.clone(), clock: clock.clone(), news: Arc::clone(news) };
         let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));
-        let told = tail::Sources {
-            announcer: announcer.clone(),
-            databases: databases.clone(),
-            news: Arc::clone(news),
-            guard: Arc::clone(guard),
-        };
-        let hub = Arc::clone(events);
-        let events = supervisor.spawn(EVENTS, move || tail::run(Arc::clone(&hub), told.clone()));
+        let events = publish_events(supervisor, announcer, (news, events), guard);
         let compared = announcer.clone();
         let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
         let (kept, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), announcer.ownership.clone());
@@ -164,6 +157,23 @@ impl Background {
         let _ = self.maintenances.send(Stop).await;
         self.marks.keep_last(heard).await;
     }
+}
+
+/// Starts to publish events to clients that listen.
+fn publish_events(
+    supervisor: &Supervisor,
+    announcer: &Announcer,
+    (news, hub): (&Arc<News>, &Arc<Hub>),
+    guard: &Arc<ClockGuard>,
+) -> JoinHandle<()> {
+    let sources = tail::Sources {
+        announcer: announcer.clone(),
+        databases: announcer.databases.clone(),
+        news: Arc::clone(news),
+        guard: Arc::clone(guard),
+    };
+    let hub = Arc::clone(hub);
+    supervisor.spawn(EVENTS, move || tail::run(Arc::clone(&hub), sources.clone()))
 }
 
 /// Starts to store when this process listens for pings.
