@@ -14,7 +14,6 @@ use crate::app::locations::Place;
 use crate::app::telling::Telling;
 use crate::app::{past, reconcile};
 use crate::clock::guard::ClockGuard;
-use crate::engine::Engine;
 use crate::events::{Hub, tail};
 use crate::feed::News;
 use crate::id::Id;
@@ -125,8 +124,7 @@ impl Background {
         let (marked, clock_guard) = (databases.clone(), Arc::clone(guard));
         let wall_clock =
             supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), Arc::clone(&clock_guard)));
-        let marks = Arc::new(ListeningMarks::new(databases.clone(), node));
-        let listening = mark_listening(supervisor, &marks, engine, guard);
+        let (marks, listening) = mark_listening(supervisor, announcer, node, guard);
         let placement = Placement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
         let planner = SeriesPlanner { announcer: announcer.clone(), guard: Arc::clone(guard) };
         let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
@@ -179,10 +177,12 @@ fn publish_events(
 /// Starts to store when this process listens for pings.
 fn mark_listening(
     supervisor: &Supervisor,
-    marks: &Arc<ListeningMarks>,
-    engine: &Engine,
+    announcer: &Announcer,
+    node: Id,
     guard: &Arc<ClockGuard>,
-) -> JoinHandle<()> {
-    let (marks, listening, guard) = (Arc::clone(marks), engine.listening(), Arc::clone(guard));
-    supervisor.spawn(LISTENING, move || Arc::clone(&marks).run(Arc::clone(&listening), Arc::clone(&guard)))
+) -> (Arc<ListeningMarks>, JoinHandle<()>) {
+    let marks = Arc::new(ListeningMarks::new(announcer.databases.clone(), node));
+    let (kept, listening, guard) = (Arc::clone(&marks), announcer.engine.listening(), Arc::clone(guard));
+    let run = move || Arc::clone(&kept).run(Arc::clone(&listening), Arc::clone(&guard));
+    (marks, supervisor.spawn(LISTENING, run))
 }
