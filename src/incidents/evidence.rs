@@ -128,7 +128,11 @@ impl CollectedEvidence {
         let mut given = Vec::new();
         for row in affected {
             let has_room = row.evidence.is_some() || room > 0;
-            let Some(evidence) = new.remove(&row.service).filter(|_| has_room) else { continue };
+            let Some(mut evidence) = new.remove(&row.service).filter(|_| has_room) else { continue };
+            if row.evidence.is_none() {
+                // Trouble of a lesser kind that the policy wants may have begun before this kind.
+                evidence.since = evidence.since.min(row.added_at.ms());
+            }
             if row.evidence.replace(Box::new(evidence)).is_none() {
                 room -= 1;
             }
