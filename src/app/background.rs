@@ -14,7 +14,6 @@ use crate::app::locations::Place;
 use crate::app::telling::Telling;
 use crate::app::{past, reconcile};
 use crate::clock::guard::ClockGuard;
-use crate::engine::Engine;
 use crate::events::{Hub, tail};
 use crate::feed::News;
 use crate::id::Id;
@@ -115,14 +114,7 @@ impl Background {
         let following =
             Incidents { announcer: announcer.clone(), clock: clock.clone(), news: Arc::clone(news) };
         let incidents = supervisor.spawn(INCIDENTS, move || incidents::run(following.clone(), retry));
-        let told = tail::Sources {
-            announcer: announcer.clone(),
-            databases: databases.clone(),
-            news: Arc::clone(news),
-            guard: Arc::clone(guard),
-        };
-        let hub = Arc::clone(events);
-        let events = supervisor.spawn(EVENTS, move || tail::run(Arc::clone(&hub), told.clone()));
+        let events = publish_events(supervisor, announcer, (news, events), guard);
         let compared = announcer.clone();
         let reconciliation = supervisor.spawn(RECONCILIATION, move || reconcile::run(compared.clone()));
         let (kept, upkeep_guard, owned) = (databases.clone(), Arc::clone(guard), announcer.ownership.clone());
@@ -132,8 +124,7 @@ impl Background {
         let (marked, clock_guard) = (databases.clone(), Arc::clone(guard));
         let wall_clock =
             supervisor.spawn(WALL_CLOCK, move || wall_clock::run(marked.clone(), Arc::clone(&clock_guard)));
-        let marks = Arc::new(ListeningMarks::new(databases.clone(), node));
-        let listening = mark_listening(supervisor, &marks, engine, guard);
+        let (marks, listening) = mark_listening(supervisor, announcer, node, guard);
         let placement = Placement { thread: Arbiter::current(), mailbox: CLOCK_MAILBOX };
         let planner = SeriesPlanner { announcer: announcer.clone(), guard: Arc::clone(guard) };
         let transitions = Transitions { announcer: announcer.clone(), clock: clock.clone() };
@@ -166,13 +157,32 @@ impl Background {
     }
 }
 
+/// Starts to publish events to clients that listen.
+fn publish_events(
+    supervisor: &Supervisor,
+    announcer: &Announcer,
+    (news, hub): (&Arc<News>, &Arc<Hub>),
+    guard: &Arc<ClockGuard>,
+) -> JoinHandle<()> {
+    let sources = tail::Sources {
+        announcer: announcer.clone(),
+        databases: announcer.databases.clone(),
+        news: Arc::clone(news),
+        guard: Arc::clone(guard),
+    };
+    let hub = Arc::clone(hub);
+    supervisor.spawn(EVENTS, move || tail::run(Arc::clone(&hub), sources.clone()))
+}
+
 /// Starts to store when this process listens for pings.
 fn mark_listening(
     supervisor: &Supervisor,
-    marks: &Arc<ListeningMarks>,
-    engine: &Engine,
+    announcer: &Announcer,
+    node: Id,
     guard: &Arc<ClockGuard>,
-) -> JoinHandle<()> {
-    let (marks, listening, guard) = (Arc::clone(marks), engine.listening(), Arc::clone(guard));
-    supervisor.spawn(LISTENING, move || Arc::clone(&marks).run(Arc::clone(&listening), Arc::clone(&guard)))
+) -> (Arc<ListeningMarks>, JoinHandle<()>) {
+    let marks = Arc::new(ListeningMarks::new(announcer.databases.clone(), node));
+    let (kept, listening, guard) = (Arc::clone(&marks), announcer.engine.listening(), Arc::clone(guard));
+    let run = move || Arc::clone(&kept).run(Arc::clone(&listening), Arc::clone(&guard));
+    (marks, supervisor.spawn(LISTENING, run))
 }

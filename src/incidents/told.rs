@@ -99,7 +99,7 @@ impl Draft {
         self.write(desk);
         match &self.before {
             Some(before) => {
-                lifecycle::incidents::save(desk.transaction, before, &self.after, desk.now).await?
+                lifecycle::incidents::save(desk.transaction, before, &self.after, desk.now).await?;
             }
             None => lifecycle::incidents::insert(desk.transaction, &mut self.after).await?,
         }

@@ -1,6 +1,7 @@
 //! What was written while the clock was ahead, after it was set back: nothing waits longer than it was meant to.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::clock::Timestamp;
 use crate::lifecycle::effects;
@@ -33,10 +34,11 @@ pub async fn bring_back(transaction: &Transaction, now: Timestamp) -> Result<(),
         after = last.incident;
         let mut effects = Vec::new();
         for (key, EscalationAdvance { incident, progress }) in waiting {
-            if !policies.contains_key(&key) {
-                policies.insert(key, escalation_policies::with_key(transaction, key).await?);
-            }
-            let Some(Some(policy)) = policies.get(&key) else { continue };
+            let policy = match policies.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(escalation_policies::with_key(transaction, key).await?),
+            };
+            let Some(policy) = policy else { continue };
             let within = progress.within(policy, now);
             if within != progress {
                 let advance = EscalationAdvance { incident, progress: within };

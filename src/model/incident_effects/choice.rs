@@ -51,7 +51,8 @@ impl<'a> ChangeNews<'a> {
         } else {
             self.choose_for_new(told, joined.is_some())?
         };
-        if !told.channel.is_enabled && !(was_told && is_kept_for_later(event)) {
+        let is_written = told.channel.is_enabled || was_told && is_kept_for_later(event);
+        if !is_written {
             return None;
         }
         let names_joined = was_told && event != Event::IncidentResolved;

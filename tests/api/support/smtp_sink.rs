@@ -134,7 +134,10 @@ fn converse(stream: &TcpStream, conduct: SmtpConduct, sent: &Mutex<Vec<SentMail>
                     SentMail { recipients: recipients.clone(), text: text.clone(), at: Instant::now() };
                 sent.lock().unwrap().push(mail);
                 let (wait, reply) = (conduct.end)(&text)?;
-                std::thread::sleep(wait);
+                let until = Instant::now() + wait;
+                while Instant::now() < until {
+                    std::thread::park_timeout(wait);
+                }
                 say(reply)?;
             }
             "QUIT" => {

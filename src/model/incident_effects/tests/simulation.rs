@@ -135,7 +135,7 @@ impl Reader {
         written.sort_by_key(|written| written.key);
         let told_severity = self.outbox.last().and_then(|last| last.message.severity());
         let mut told = ChannelAudience {
-            channel: self.setting.channel(1),
+            channel: self.setting.clone().into_channel(1),
             recent: RecentMessages::default(),
             told_severity: told_severity.filter(|_| change.is_rise()),
             written,

@@ -93,7 +93,7 @@ impl Setting {
         }
     }
 
-    pub(super) fn channel(&self, key: i64) -> Channel {
+    pub(super) fn into_channel(self, key: i64) -> Channel {
         Channel {
             key,
             id: Id::random(),
@@ -207,9 +207,9 @@ pub(super) fn audience(
     };
     let batches = written.iter().filter(|written| written.hold.is_some()).map(held).collect();
     audience.channels = vec![ChannelAudience {
-        channel: setting.channel(1),
         recent: RecentMessages::default(),
         told_severity: (!written.is_empty()).then_some(setting.told),
+        channel: setting.into_channel(1),
         written,
         batches,
     }];
