@@ -81,7 +81,7 @@ pub(crate) async fn told(store: &Store, owner: &Organisation, messages: i64) -> 
 }
 
 const fn of_channel(channel: DueChannel) -> WantedMessages {
-    WantedMessages { channel, only_first_tries: false, except: Vec::new() }
+    WantedMessages { channel, selection: MessageSelection::All, except: Vec::new() }
 }
 
 /// What is due, what has waited longest first.
@@ -394,7 +394,7 @@ async fn a_backlog_hides_nothing(#[values(Backend::Sqlite, Backend::Postgres)] b
     };
     assert_eq!((count(&flood), count(&calm)), (3, 1));
     assert!(due.iter().any(|message| message.organisation == flood.key && message.tries == 0));
-    let first_tries = WantedMessages { only_first_tries: true, ..wanted[0].clone() };
+    let first_tries = WantedMessages { selection: MessageSelection::FirstTries, ..wanted[0].clone() };
     let due = due_messages(reader, at(1_000), (&[first_tries], 9)).await.unwrap();
     assert_eq!((due.len(), due[0].tries), (1, 0));
 }

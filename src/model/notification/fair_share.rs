@@ -69,11 +69,29 @@ impl DueMessage {
         }
     }
 
-    const fn channel_places(&self) -> usize {
-        match self.line {
-            Line::Own(_) => MAIL_CHANNEL_PLACES,
-            Line::Whole => CHANNEL_PLACES,
+    const fn placed_channel(&self) -> PlacedChannel {
+        PlacedChannel {
+            key: self.channel,
+            organisation: self.organisation,
+            has_mailboxes: matches!(self.line, Line::Own(_)),
         }
+    }
+}
+
+/// A channel, as its places are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacedChannel {
+    /// Its database key.
+    pub key: i64,
+    /// Database key of its organisation.
+    pub organisation: i64,
+    /// True if it sends mails.
+    pub has_mailboxes: bool,
+}
+
+impl PlacedChannel {
+    const fn places(self) -> usize {
+        if self.has_mailboxes { MAIL_CHANNEL_PLACES } else { CHANNEL_PLACES }
     }
 }
 
@@ -108,17 +126,16 @@ impl OccupiedPlaces {
         self.channels.get(&message.channel).is_some_and(|keys| keys.contains(&message.key))
     }
 
-    /// Returns true if nothing at all can begin in a channel.
+    /// Returns true if a try of a channel would keep the bounds of its organisation and its own, for a mailbox that has none.
     #[must_use]
-    pub fn is_full(&self, organisation: i64, channel: i64, has_mailboxes: bool) -> bool {
-        let places = if has_mailboxes { MAIL_CHANNEL_PLACES } else { CHANNEL_PLACES };
-        self.of_organisation(organisation) >= ORGANISATION_PLACES || self.count_of_channel(channel) >= places
-    }
-
-    /// The number of tries of an organisation.
-    #[must_use]
-    pub fn of_organisation(&self, organisation: i64) -> usize {
-        self.organisations.get(&organisation).copied().unwrap_or_default()
+    pub fn channel_has_room(&self, channel: PlacedChannel, is_escalation: bool) -> bool {
+        let part = |share, places, taken| part_for(is_escalation, share, places, taken);
+        let own = self.of_organisation(channel.organisation);
+        let of_organisation = part(ORGANISATION_SHARE, PLACES, self.total).min(ORGANISATION_PLACES);
+        let in_channel = self.count_of_channel(channel.key);
+        own < of_organisation
+            && in_channel < part(SHARE, of_organisation, own)
+            && part(1, channel.places(), in_channel) > 0
     }
 
     fn count_of_channel(&self, channel: i64) -> usize {
@@ -139,19 +156,12 @@ impl OccupiedPlaces {
     /// Returns true if a try of the message would keep all bounds.
     #[must_use]
     pub fn has_room(&self, message: &DueMessage) -> bool {
-        let part = |share: usize, places: usize, taken: usize| {
-            let (reserved, share) =
-                if message.is_escalation { (0, ESCALATION_SHARE) } else { (places / RESERVED, share) };
-            part_of_free(places.saturating_sub(reserved), taken, share)
-        };
-        let own = self.of_organisation(message.organisation);
-        let in_channel = self.count_of_channel(message.channel);
+        let channel = message.placed_channel();
+        let in_channel = self.count_of_channel(channel.key);
         let in_mailbox = message.mailbox().map(|mailbox| self.mailboxes.get(&mailbox).copied().unwrap_or(0));
-        let in_channel_free = part(1, message.channel_places(), in_channel);
-        own < part(ORGANISATION_SHARE, PLACES, self.total).min(ORGANISATION_PLACES)
-            && in_channel < part(SHARE, ORGANISATION_PLACES, own)
-            && in_channel_free > 0
-            && in_mailbox.is_none_or(|taken| taken < part(SHARE, message.channel_places(), in_channel))
+        let of_mailbox = part_for(message.is_escalation, SHARE, channel.places(), in_channel);
+        self.channel_has_room(channel, message.is_escalation)
+            && in_mailbox.is_none_or(|taken| taken < of_mailbox)
             && !self.is_queued_behind(message)
     }
 
@@ -196,6 +206,15 @@ fn count_down<K: Copy + Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
 /// there is one.
 const fn part_of_free(places: usize, taken: usize, share: usize) -> usize {
     places.saturating_sub(taken).div_ceil(share)
+}
+
+/// The same for an escalation, or for what leaves the reserve of escalations alone.
+const fn part_for(is_escalation: bool, share: usize, places: usize, taken: usize) -> usize {
+    if is_escalation {
+        part_of_free(places, taken, if share < ESCALATION_SHARE { share } else { ESCALATION_SHARE })
+    } else {
+        part_of_free(places - places / RESERVED, taken, share)
+    }
 }
 
 /// The messages that are tried next, `most` at most, each with what `admit` returns for it; their places are taken. `admit` is
@@ -333,6 +352,14 @@ mod tests {
         choose(hanging(1, 40, 30), &mut places);
         assert_eq!(choose(vec![message(1, 99, 1)], &mut places), [1]);
         assert!(places.count_of_channel(1_000) >= 2, "they share what there is");
+        for channel in 100..=103 {
+            choose(
+                hanging(1, 1, 30).into_iter().map(|held| DueMessage { channel, ..held }).collect(),
+                &mut places,
+            );
+        }
+        let step = DueMessage { is_escalation: true, ..message(1, 98, 2) };
+        assert_eq!(choose(vec![step], &mut places), [2], "an escalation finds one for longer");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use crate::clock::Timestamp;
 use crate::model::notification::fair_share::OccupiedPlaces;
 use crate::notify::circuit_breaker::CircuitBreaker;
-use crate::store::notifications::due::{WantedMessages, due_channels};
+use crate::store::notifications::due::{MessageSelection, WantedMessages, due_channels};
 use crate::store::{MainError, Reader};
 
 /// Most channels that one look finds; the next look goes on behind them.
@@ -51,20 +51,23 @@ impl ChannelTurns {
             if self.unreadable.contains(&channel.key) {
                 return None;
             }
-            if places.is_full(channel.organisation, channel.key, channel.has_mailboxes) {
+            if !places.channel_has_room(channel.placed(), true) {
                 return None;
             }
-            let only_first_tries = match circuits.get_mut(&channel.key) {
-                None => false,
-                Some(circuit) => {
-                    circuit.note_change(channel.updated_at);
-                    if !circuit.admits(true, now) {
-                        return None;
-                    }
-                    !circuit.admits(false, now)
+            let mut selection = MessageSelection::All;
+            if let Some(circuit) = circuits.get_mut(&channel.key) {
+                circuit.note_change(channel.updated_at);
+                if !circuit.admits(true, now) {
+                    return None;
                 }
-            };
-            Some(WantedMessages { channel, only_first_tries, except: Vec::new() })
+                if !circuit.admits(false, now) {
+                    selection = MessageSelection::FirstTries;
+                }
+            }
+            if !places.channel_has_room(channel.placed(), false) {
+                selection = MessageSelection::Steps;
+            }
+            Some(WantedMessages { channel, selection, except: Vec::new() })
         });
         Ok(take_turns(wanted.collect(), self.looks, |organisation| places.of_organisation(organisation)))
     }
@@ -127,7 +130,7 @@ mod tests {
     fn wanted(organisation: i64, key: i64) -> WantedMessages {
         let updated_at = Timestamp::from_ms(0);
         let channel = DueChannel { key, organisation, has_mailboxes: false, updated_at };
-        WantedMessages { channel, only_first_tries: false, except: Vec::new() }
+        WantedMessages { channel, selection: MessageSelection::All, except: Vec::new() }
     }
 
     fn keys(wanted: Vec<WantedMessages>) -> Vec<i64> {

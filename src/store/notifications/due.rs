@@ -10,7 +10,7 @@ use watchkeeper_entities::notification_delivery::{Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::Delivery;
-use crate::model::notification::fair_share::DueMessage;
+use crate::model::notification::fair_share::{DueMessage, PlacedChannel};
 use crate::model::notification::line::Line;
 use crate::model::notification::{ChannelKind, Event};
 use crate::store::MainError;
@@ -67,15 +67,35 @@ pub async fn due_channels(
     rows.iter().map(channel).collect()
 }
 
+impl DueChannel {
+    /// The channel as its places are counted.
+    #[must_use]
+    pub const fn placed(&self) -> PlacedChannel {
+        let Self { key, organisation, has_mailboxes, .. } = *self;
+        PlacedChannel { key, organisation, has_mailboxes }
+    }
+}
+
 /// What is wanted of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedMessages {
     /// The channel.
     pub channel: DueChannel,
-    /// Only messages that were never tried.
-    pub only_first_tries: bool,
+    /// Which of its messages.
+    pub selection: MessageSelection,
     /// Messages that are under way, or cannot be read.
     pub except: Vec<i64>,
+}
+
+/// Which messages of a channel are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageSelection {
+    /// All of them.
+    All,
+    /// Those that were never tried.
+    FirstTries,
+    /// Steps of escalations.
+    Steps,
 }
 
 /// The next messages of each channel that are due: at most so many steps of escalations, as many that were never tried, and as
@@ -124,10 +144,15 @@ fn selections(wanted: &WantedMessages, most: u64) -> Vec<String> {
     // A sum keeps the index by due times out: the steps among them are few.
     let step = format!("event = '{}' AND ended_at IS NULL", Event::IncidentEscalated.as_str());
     let first_tries = of("due_at IS NOT NULL AND tries = 0", "due_at");
-    if wanted.only_first_tries {
-        return vec![of(&format!("{step} AND tries = 0"), "due_at + 0"), first_tries];
+    match wanted.selection {
+        MessageSelection::Steps => vec![of(&step, "due_at + 0")],
+        MessageSelection::FirstTries => {
+            vec![of(&format!("{step} AND tries = 0"), "due_at + 0"), first_tries]
+        }
+        MessageSelection::All => {
+            vec![of(&step, "due_at + 0"), first_tries, of("due_at IS NOT NULL", "due_at")]
+        }
     }
-    vec![of(&step, "due_at + 0"), first_tries, of("due_at IS NOT NULL", "due_at")]
 }
 
 fn due_message(row: &QueryResult, channel: &DueChannel) -> Result<DueMessage, MainError> {
