@@ -22,7 +22,7 @@ use crate::engine::counters::Ticket;
 use crate::engine::definition::{Definition, Task};
 use crate::engine::location::{Reply, RunCheck};
 pub use crate::engine::service::pings::Pinged;
-use crate::engine::service::reason::ChangeReason;
+use crate::engine::service::reason::{ChangeReason, failing_locations};
 use crate::engine::service::succession::{carried_over, is_same_watch};
 use crate::engine::service::watching::Watching;
 use crate::engine::shard::Shard;
@@ -276,7 +276,7 @@ impl ServiceActor {
         tracing::info!(
             service = %self.definition.id,
             name = %self.definition.name,
-            target = self.target_for_log(),
+            target = self.definition.task.as_ref().map(|task| task.spec.target_for_log()),
             from = from.as_str(),
             to = to.as_str(),
             cause = cause.as_str(),
@@ -284,7 +284,7 @@ impl ServiceActor {
             error_code = reason.map(ChangeReason::error_code),
             error_message = reason.map(ChangeReason::error_message),
             status_code = reason.and_then(ChangeReason::status_code),
-            failing_locations = self.failing_locations(),
+            failing_locations = failing_locations(&self.watching, &self.definition, &self.shard.roster),
             "status changed"
         );
         self.shard.figures.take_change(change, verdict);

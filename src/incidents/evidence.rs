@@ -9,8 +9,9 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use crate::announcer::Announcer;
+use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::incidents::desk::Desk;
+use crate::model::access::Organisation;
 use crate::model::dependency::Dependency;
 use crate::model::history::StoredCheck;
 use crate::model::incident::{Affected, TimelineEntry, WholeIncident};
@@ -147,16 +148,16 @@ impl CollectedEvidence {
 pub(super) fn internal_entry(
     whole: &WholeIncident,
     (given, news): (&[ServiceKey], usize),
-    desk: &Desk<'_>,
+    (organisation, now): (&Organisation, Timestamp),
 ) -> Option<TimelineEntry> {
     if news == 0 {
         return None;
     }
     let reasons = whole.services.iter().filter_map(|row| {
         let evidence = row.evidence.as_deref().filter(|_| given.contains(&row.service))?;
-        Some(OutageReason { service: &row.name, evidence, recovered_at: None, at: desk.now.ms() })
+        Some(OutageReason { service: &row.name, evidence, recovered_at: None, at: now.ms() })
     });
-    let message = reason::entry(&reasons.collect::<Vec<_>>(), news, desk.organisation)?;
-    let (status, created_at) = (whole.incident.status, desk.now);
+    let message = reason::entry(&reasons.collect::<Vec<_>>(), news, organisation)?;
+    let (status, created_at) = (whole.incident.status, now);
     Some(TimelineEntry { id: Id::random(), status, message, notify_subscribers: false, created_at })
 }

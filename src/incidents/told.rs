@@ -132,7 +132,7 @@ impl Draft {
         }
         let given = desk.evidence.give_to(&mut self.after.services, &self.outages);
         let news = self.heard.iter().filter(|heard| heard.news != News::Nothing).count();
-        self.reasons = evidence::internal_entry(&self.after, (&given, news), desk);
+        self.reasons = evidence::internal_entry(&self.after, (&given, news), (desk.organisation, desk.now));
     }
 }
 

@@ -14,6 +14,7 @@
 pub mod courier;
 pub mod digests;
 pub mod due;
+mod finished_try;
 pub mod holds;
 mod lines;
 pub mod list;

@@ -2,7 +2,8 @@
 //!
 //! Only what the actor has at hand is told; messages to people read the history.
 
-use crate::engine::service::ServiceActor;
+use crate::engine::definition::Definition;
+use crate::engine::roster::Roster;
 use crate::engine::service::watching::Watching;
 use crate::model::check::{CheckStatus, Failure};
 use crate::model::watch::Effect;
@@ -40,23 +41,18 @@ impl ChangeReason {
     }
 }
 
-impl ServiceActor {
-    /// The target; `None` for services that are not checked.
-    pub(super) fn target_for_log(&self) -> Option<String> {
-        Some(self.definition.task.as_ref()?.spec.target_for_log())
-    }
-
-    /// The names of the locations whose newest result failed; `None` when there are none.
-    pub(super) fn failing_locations(&self) -> Option<String> {
-        let (Watching::Checked(watch), Some(task)) = (&self.watching, &self.definition.task) else {
-            return None;
-        };
-        let memory = watch.memory();
-        let failing = memory.votes.iter().filter(|(_, vote)| vote.status != CheckStatus::Up);
-        let known = failing.filter_map(|(slot, _)| self.shard.roster.get(*task.locations.get(*slot)?));
-        let names: Vec<String> = known.map(|known| known.location.name.clone()).collect();
-        (!names.is_empty()).then(|| names.join(", "))
-    }
+/// The names of the locations whose newest result failed; `None` when there are none.
+pub(super) fn failing_locations(
+    watching: &Watching,
+    definition: &Definition,
+    roster: &Roster,
+) -> Option<String> {
+    let (Watching::Checked(watch), Some(task)) = (watching, &definition.task) else { return None };
+    let memory = watch.memory();
+    let failing = memory.votes.iter().filter(|(_, vote)| vote.status != CheckStatus::Up);
+    let known = failing.filter_map(|(slot, _)| roster.get(*task.locations.get(*slot)?));
+    let names: Vec<String> = known.map(|known| known.location.name.clone()).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 #[cfg(test)]

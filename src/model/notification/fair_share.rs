@@ -129,13 +129,22 @@ impl OccupiedPlaces {
     /// Returns true if a try of a channel would keep the bounds of its organisation and its own, for a mailbox that has none.
     #[must_use]
     pub fn channel_has_room(&self, channel: PlacedChannel, is_escalation: bool) -> bool {
-        let part = |share, places, taken| part_for(is_escalation, share, places, taken);
+        self.count_of_channel(channel.key) < self.bound_of_channel(channel, is_escalation)
+    }
+
+    /// The places that a channel may hold at the moment.
+    fn bound_of_channel(&self, channel: PlacedChannel, is_escalation: bool) -> usize {
         let own = self.of_organisation(channel.organisation);
+        let part = |share, places, taken| part_for(is_escalation, share, places, taken);
         let of_organisation = part(ORGANISATION_SHARE, PLACES, self.total).min(ORGANISATION_PLACES);
-        let in_channel = self.count_of_channel(channel.key);
-        own < of_organisation
-            && in_channel < part(SHARE, of_organisation, own)
-            && part(1, channel.places(), in_channel) > 0
+        if own >= of_organisation {
+            return 0;
+        }
+        part(SHARE, of_organisation, own).min(part(1, channel.places(), 0))
+    }
+
+    fn count_of_mailbox(&self, mailbox: (i64, Option<i64>)) -> usize {
+        self.mailboxes.get(&mailbox).copied().unwrap_or_default()
     }
 
     fn count_of_channel(&self, channel: i64) -> usize {
@@ -157,12 +166,11 @@ impl OccupiedPlaces {
     #[must_use]
     pub fn has_room(&self, message: &DueMessage) -> bool {
         let channel = message.placed_channel();
+        let bound = self.bound_of_channel(channel, message.is_escalation);
         let in_channel = self.count_of_channel(channel.key);
-        let in_mailbox = message.mailbox().map(|mailbox| self.mailboxes.get(&mailbox).copied().unwrap_or(0));
-        let of_mailbox = part_for(message.is_escalation, SHARE, channel.places(), in_channel);
-        self.channel_has_room(channel, message.is_escalation)
-            && in_mailbox.is_none_or(|taken| taken < of_mailbox)
-            && !self.is_queued_behind(message)
+        let share = if message.is_escalation { ESCALATION_SHARE } else { SHARE };
+        let is_free = |mailbox| self.count_of_mailbox(mailbox) < part_of_free(bound, in_channel, share);
+        in_channel < bound && message.mailbox().is_none_or(is_free) && !self.is_queued_behind(message)
     }
 
     /// A try begins.
@@ -225,11 +233,11 @@ pub fn choose_next<P>(
     most: usize,
     mut admit: impl FnMut(&DueMessage) -> Option<P>,
 ) -> Vec<(DueMessage, P)> {
-    let mut channels: BTreeMap<i64, Vec<DueMessage>> = BTreeMap::new();
+    let mut mailboxes: BTreeMap<_, Vec<DueMessage>> = BTreeMap::new();
     for message in due {
-        channels.entry(message.channel).or_default().push(message);
+        mailboxes.entry((message.channel, message.mailbox())).or_default().push(message);
     }
-    let mut queues: Vec<Vec<DueMessage>> = channels.into_values().collect();
+    let mut queues: Vec<Vec<DueMessage>> = mailboxes.into_values().collect();
     for queue in &mut queues {
         // The next one is the last.
         queue.sort_by_key(|message| Reverse(message.rank()));
@@ -239,7 +247,8 @@ pub fn choose_next<P>(
         let rank = |message: &DueMessage| {
             let own = places.of_organisation(message.organisation);
             let in_channel = places.count_of_channel(message.channel);
-            (own, !message.is_escalation, in_channel, message.rank())
+            let in_mailbox = message.mailbox().map_or(0, |mailbox| places.count_of_mailbox(mailbox));
+            (own, !message.is_escalation, in_channel, in_mailbox, message.rank())
         };
         let heads = queues.iter_mut().filter(|queue| !queue.is_empty());
         let next = heads.min_by_key(|queue| queue.last().map(rank)).and_then(Vec::pop);
@@ -299,9 +308,8 @@ mod tests {
     #[case::what_was_tried_least(|second: &mut DueMessage| second.tries = 2)]
     #[case::what_has_waited_longest(|second: &mut DueMessage| second.due_at = Timestamp::from_ms(0))]
     fn within_a_channel_the_next_is(#[case] prefer: fn(&mut DueMessage)) {
-        let [mut first, mut second] = [1, 2].map(|key| DueMessage { tries: 3, ..message(1, 1, key) });
+        let [first, mut second] = [1, 2].map(|key| DueMessage { tries: 3, ..message(1, 1, key) });
         prefer(&mut second);
-        first.key = 1;
         let chosen = choose_next(vec![first, second], &mut OccupiedPlaces::default(), 1, |_| Some(()));
         assert_eq!(chosen[0].0.key, 2);
     }
@@ -386,8 +394,7 @@ mod tests {
         choose(messages.to_vec(), &mut places);
         assert_eq!(places.total(), 3);
         messages.iter().for_each(|message| places.release(message));
-        assert_eq!(places.total(), 0);
-        assert!(places.organisations.is_empty() && places.channels.is_empty());
+        assert!(places.total() == 0 && places.organisations.is_empty() && places.channels.is_empty());
         assert!(places.mailboxes.is_empty() && places.queues.is_empty());
     }
 }

@@ -15,7 +15,7 @@ use crate::model::notification::delivery::DeliveryStatus;
 use crate::model::notification::line::Line;
 use crate::model::notification::{ChannelKind, Event};
 use crate::store::MainError;
-use crate::store::notifications::courier::Ended;
+use crate::store::notifications::finished_try::Ended;
 use crate::store::notifications::holds::due_from;
 
 /// The messages that do not overtake each other, of those of a channel about one subject.

@@ -1,0 +1,70 @@
+//! A try that has ended, and what it means for its message.
+
+use crate::clock::Timestamp;
+use crate::model::notification::delivery::{DeliveryStatus, Try, TryOutcome};
+use crate::model::notification::fair_share::DueMessage;
+use crate::model::notification::line::Line;
+
+/// A try that has ended, and what it means for its message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Key of the delivery.
+    pub delivery: i64,
+    /// Key of its channel.
+    pub channel: i64,
+    /// The id of what it is about.
+    pub subject: String,
+    /// The line that it stood in.
+    pub line: Line,
+    /// True if it is a digest: what follows about the subjects that it tells waits for it.
+    pub is_digest: bool,
+    /// The try.
+    pub attempt: Try,
+    /// The time of the next one; `None` when the message was delivered or is given up.
+    pub next_at: Option<Timestamp>,
+    /// Now.
+    pub at: Timestamp,
+}
+
+impl Ended {
+    /// The end of a message that has expired without a last try.
+    #[must_use]
+    pub fn expired(message: &DueMessage, at: Timestamp) -> Self {
+        let attempt = Try {
+            number: message.tries + 1,
+            at,
+            took_ms: 0,
+            outcome: TryOutcome::Refused,
+            status_code: None,
+            detail: "Given up: the channel took nothing for 24 hours".to_owned(),
+        };
+        Self {
+            delivery: message.key,
+            channel: message.channel,
+            subject: message.subject.clone(),
+            line: message.line,
+            // What waits for a digest is found by `release_stranded`.
+            is_digest: false,
+            attempt,
+            next_at: None,
+            at,
+        }
+    }
+
+    pub(super) fn status(&self) -> DeliveryStatus {
+        match (self.attempt.outcome, self.next_at) {
+            (TryOutcome::Delivered, _) => DeliveryStatus::Delivered,
+            (_, Some(_)) => DeliveryStatus::Waiting,
+            (_, None) => DeliveryStatus::Dead,
+        }
+    }
+
+    /// Returns true if the message was delivered or is given up.
+    pub(super) fn is_over(&self) -> bool {
+        self.status() != DeliveryStatus::Waiting
+    }
+
+    pub(super) fn due_at(&self) -> Option<i64> {
+        self.next_at.map(Timestamp::ms).filter(|_| !self.is_over())
+    }
+}
