@@ -17,7 +17,7 @@ use watchkeeper::model::translated::Translated;
 use watchkeeper::store::notification_channels;
 use watchkeeper::store::notifications::courier::{CourierLock, Ended, backlog, forget, store_tries};
 use watchkeeper::store::notifications::due::{
-    DueChannel, WantedMessages, due_channels, due_messages, read_messages,
+    DueChannel, MessageSelection, WantedMessages, due_channels, due_messages, read_messages,
 };
 use watchkeeper::store::notifications::list::{Chosen, Wanted, page, redeliver};
 use watchkeeper::store::notifications::order::{out_of_order, queue_up, release_stranded};

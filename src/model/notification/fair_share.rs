@@ -120,6 +120,12 @@ impl OccupiedPlaces {
         self.total
     }
 
+    /// The tries of an organisation under way.
+    #[must_use]
+    pub fn of_organisation(&self, organisation: i64) -> usize {
+        self.organisations.get(&organisation).copied().unwrap_or_default()
+    }
+
     /// Returns true if the message itself is under way.
     #[must_use]
     pub fn is_under_way(&self, message: &DueMessage) -> bool {

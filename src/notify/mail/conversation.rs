@@ -107,8 +107,10 @@ impl<S: SmtpStream> SmtpConversation<S> {
         while lines.len() < LINES_MAX {
             let mut line = Vec::new();
             (&mut self.stream).take(LINE_BYTES as u64).read_until(b'\n', &mut line).await?;
-            if !line.ends_with(b"\n") && line.len() < LINE_BYTES {
-                return Err(NoReply::Lost(Failed::Closed));
+            if !line.ends_with(b"\n") {
+                let is_cut_off = line.len() < LINE_BYTES;
+                let endless = NoReply::Nonsense("This is no SMTP server");
+                return Err(if is_cut_off { NoReply::Lost(Failed::Closed) } else { endless });
             }
             let line = String::from_utf8_lossy(&line).trim_end().to_owned();
             let code = line.get(..3).and_then(|code| code.parse::<u16>().ok());
