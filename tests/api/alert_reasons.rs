@@ -83,6 +83,7 @@ async fn a_confined_token_sees_no_reasons_of_others() {
     let server = Server::start();
     let client = server.client();
     change_policy(&client, &json!({"open_after_seconds": 0, "group_by": "tags"}));
+    made(&client, "/v1/tags", &json!({"key": "inside"}));
     let scope = made(&client, "/v1/access-scopes", &json!({"name": "Inside", "tags": ["inside"]}));
     let mut target = Target::start();
     let service = |name: &str, tags: &[&str]| {

@@ -127,7 +127,9 @@ async fn channels_with_the_former_default_are_told_more(
         .unwrap();
     for (key, routing) in [(1, former), (2, chosen)] {
         let columns = "id, public_id, organisation_id, kind, name, is_enabled, settings, routing, created_at, updated_at";
-        let values = format!("{key}, 'c{key}', 1, 'webhook', 'Hook', true, '{{}}', '{routing}', 0, 0");
+        let values = format!(
+            "{key}, 'rNSJxMbDTX2uHc08AiCq{key}', 1, 'webhook', 'Hook', true, '{{}}', '{routing}', 0, 0"
+        );
         main.execute_unprepared(&format!("INSERT INTO notification_channel ({columns}) VALUES ({values})"))
             .await
             .unwrap();

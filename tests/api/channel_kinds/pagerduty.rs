@@ -11,7 +11,8 @@ const PAYLOAD: Shape = Shape::Object(&[
     must("source", Shape::Text(1_024)),
     must("severity", Shape::OneOf(&["critical", "error", "warning", "info"])),
     must("timestamp", Shape::Time),
-    must("custom_details", Shape::Texts(100_000)),
+    // Free-form: an object of whatever helps.
+    must("custom_details", Shape::AnyObject(100_000)),
 ]);
 const BODY: Shape = Shape::Object(&[
     must("routing_key", Shape::Text(32)),

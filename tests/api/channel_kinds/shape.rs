@@ -23,6 +23,8 @@ pub(super) enum Shape {
     Null,
     /// An object of texts under any names, of at most so many characters in all.
     Texts(usize),
+    /// An object of any values, of at most so many characters in all.
+    AnyObject(usize),
     /// A list of at most so many values.
     List(usize, &'static Self),
     /// An object of these members.
@@ -63,6 +65,9 @@ impl Shape {
             (Self::Time, Value::String(text)) if is_time(text) => Ok(()),
             (Self::Flag, Value::Bool(_)) | (Self::Null, Value::Null) => Ok(()),
             (Self::Texts(most), Value::Object(members)) => texts(members, *most).or_else(|what| wrong(&what)),
+            (Self::AnyObject(most), Value::Object(_)) => {
+                within(&value.to_string(), *most).or_else(|what| wrong(&what))
+            }
             (Self::List(most, each), Value::Array(values)) if values.len() <= *most => {
                 let mut numbered = values.iter().enumerate();
                 numbered.try_for_each(|(number, value)| each.check(value, &format!("{at}[{number}]")))
