@@ -7,7 +7,11 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
+mod alert_simulation;
 mod broken_log;
+#[allow(dead_code, reason = "shared with the tests of the store, which use all of it")]
+#[path = "../store/support/chance.rs"]
+mod chance;
 mod crowd;
 mod cut_off;
 mod dead_actor;

@@ -43,6 +43,8 @@ pub(crate) struct Received {
     pub(crate) body: String,
     /// The time at which all of it was there.
     pub(crate) at: Instant,
+    /// True if the answer says that the message was accepted.
+    pub(crate) is_accepted: bool,
 }
 
 impl Received {
@@ -167,9 +169,10 @@ fn serve(stream: TcpStream, state: &State) -> Option<()> {
     let mut writer = stream.try_clone().ok()?;
     let mut reader = BufReader::new(stream);
     loop {
-        let received = read(&mut reader)?;
-        state.received.lock().unwrap().push(received.clone());
+        let mut received = read(&mut reader)?;
         let conduct = state.conduct.lock().unwrap().clone();
+        received.is_accepted = matches!(conduct, Conduct::Answer(200..300, _) | Conduct::Say(200..300, ..));
+        state.received.lock().unwrap().push(received.clone());
         match conduct {
             Conduct::Answer(status, lines) => {
                 say(&mut writer, status, lines, "")?;
@@ -224,7 +227,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Received> {
             return None;
         }
     }
-    let mut received = Received { head, body: String::new(), at: Instant::now() };
+    let mut received = Received { head, body: String::new(), at: Instant::now(), is_accepted: false };
     let length: usize = received.header("content-length").parse().unwrap_or_default();
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
