@@ -107,7 +107,7 @@ async fn a_confined_token_sees_no_reasons_of_others() {
     })
     .await;
     let path = format!("/v1/incidents/{}", id_of(&whole));
-    let organisation = client.get("/v1/me").expect(200).data()["organization"]["public_id"].clone();
+    let organisation = client.get("/v1/me").expect(200).json()["organization"]["public_id"].clone();
     let seen = confined(&server, organisation.as_str().unwrap(), &scope).get(&path).expect(200).data();
     assert_eq!(seen["internal_updates"], json!([]));
     assert!(!seen.to_string().contains("Secret"), "{seen}");
