@@ -84,7 +84,7 @@ async fn a_confined_token_sees_no_reasons_of_others() {
     let client = server.client();
     change_policy(&client, &json!({"open_after_seconds": 0, "group_by": "tags"}));
     made(&client, "/v1/tags", &json!({"key": "inside"}));
-    let scope = made(&client, "/v1/access-scopes", &json!({"name": "Inside", "tags": ["inside"]}));
+    made(&client, "/v1/access-scopes", &json!({"name": "Inside", "tags": ["inside"]}));
     let mut target = Target::start();
     let service = |name: &str, tags: &[&str]| {
         create(
@@ -108,7 +108,7 @@ async fn a_confined_token_sees_no_reasons_of_others() {
     .await;
     let path = format!("/v1/incidents/{}", id_of(&whole));
     let organisation = client.get("/v1/me").expect(200).json()["organization"]["public_id"].clone();
-    let seen = confined(&server, organisation.as_str().unwrap(), &scope).get(&path).expect(200).data();
+    let seen = confined(&server, organisation.as_str().unwrap(), "Inside").get(&path).expect(200).data();
     assert_eq!(seen["internal_updates"], json!([]));
     assert!(!seen.to_string().contains("Secret"), "{seen}");
 }
