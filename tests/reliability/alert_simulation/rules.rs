@@ -45,13 +45,14 @@ pub(crate) fn check(receiver: &Receiver, incidents: &[KnownIncident], about: &st
         let messages = by_incident.get(&incident.id).map_or(&[][..], Vec::as_slice);
         let events: Vec<&str> = messages.iter().map(|message| message.event.as_str()).collect();
         let about = format!("{about}channel {}, incident {}: {events:?}", receiver.name, incident.id);
-        check_order(messages, &about);
+        // A channel that is off when an incident begins or grows hears of it with its next change.
+        let was_off = receiver.was_off_since(&incident.created_at);
+        check_order(messages, was_off, &about);
         if incident.is_resolved {
             let last = messages.last().map(|message| message.event.as_str());
             assert!(matches!(last, None | Some("incident.resolved")), "the end is not known\n{about}");
         } else if incident.concerns(receiver.interest) {
-            // A channel that is off when an incident begins to matter hears of it with its next change.
-            if !messages.is_empty() || !receiver.was_off_since(&incident.created_at) {
+            if !was_off {
                 check_open(incident, messages, &about);
             }
         }
@@ -75,13 +76,14 @@ fn check_open(incident: &KnownIncident, messages: &[AcceptedMessage], about: &st
 }
 
 /// Begin and end alternate, nothing comes before the begin or after the end, and nothing is repeated under another id.
-fn check_order(messages: &[AcceptedMessage], about: &str) {
+fn check_order(messages: &[AcceptedMessage], was_off: bool, about: &str) {
     let mut is_open = false;
     let mut previous_time = "";
     for (place, message) in messages.iter().enumerate() {
         match message.event.as_str() {
             "incident.opened" => assert!(place == 0, "it begins twice\n{about}"),
             "incident.reopened" => assert!(place == 0 || !is_open, "it was open\n{about}"),
+            "incident.acknowledged" if place == 0 => assert!(was_off, "it has not begun\n{about}"),
             _ => assert!(is_open, "{} comes before a begin, or after the end\n{about}", message.event),
         }
         is_open = message.event != "incident.resolved";

@@ -1,8 +1,10 @@
 //! The simulated organisation: its services, its people, its receivers, its server, and one random step at a time.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::alert_simulation::receivers::Receiver;
 use crate::alert_simulation::rules::{self, KnownIncident};
@@ -18,6 +20,8 @@ const SEVERITIES: [&str; 3] = ["minor", "major", "critical"];
 const GROUPINGS: [&str; 3] = ["tag", "parent", "none"];
 /// Tags of the services, in turn.
 const TAGS: [&[&str]; 3] = [&["shop"], &["shop", "pay"], &["pay"]];
+/// How long incidents may take to follow the services on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Steps that are kept for the message of a failure.
 const STEPS_SHOWN: usize = 40;
 
@@ -43,7 +47,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(server: Server, seed: u64) -> Self {
         let client = server.client();
-        let shop = made(&client, "/v1/tags", &json!({"label": "shop"}));
+        let shop = made(&client, "/v1/tags", &json!({"key": "shop"}));
         let receivers = Receiver::all(&client, &shop);
         let policy = client.get("/v1/incident-policies").expect(200).data()[0]["id"].clone();
         let policy = format!("/v1/incident-policies/{}", policy.as_str().unwrap());
@@ -171,7 +175,11 @@ impl World {
     /// Time passes until the incidents have followed the services.
     async fn wait_for_calm(&self) -> String {
         let client = self.client();
-        eventually("incidents follow the services", || self.missing(&client).is_none().then_some(())).await;
+        let deadline = Instant::now() + PATIENCE;
+        while let Some(missing) = self.missing(&client) {
+            assert!(Instant::now() < deadline, "{missing}\n{}", self.last_steps());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
         "calm".into()
     }
 
@@ -247,14 +255,17 @@ impl World {
 
     /// Holds what each receiver knows against what is so.
     pub(crate) fn check(&mut self, about: &str) {
-        let from = self.steps.len().saturating_sub(STEPS_SHOWN);
-        let about = format!("{about}\n{}\n", self.steps[from..].join("\n"));
+        let about = format!("{about}\n{}\n", self.last_steps());
         let rows = self.list("kind=standard");
         let known: Vec<KnownIncident> = rows.iter().map(|row| self.known_incident(row)).collect();
         self.incidents.extend(known.iter().map(|incident| incident.id.clone()));
         for receiver in &self.receivers {
             rules::check(receiver, &known, &about);
         }
+    }
+
+    fn last_steps(&self) -> String {
+        self.steps[self.steps.len().saturating_sub(STEPS_SHOWN)..].join("\n")
     }
 
     fn known_incident(&self, row: &Value) -> KnownIncident {
