@@ -51,10 +51,8 @@ pub(crate) fn check(receiver: &Receiver, incidents: &[KnownIncident], about: &st
         if incident.is_resolved {
             let last = messages.last().map(|message| message.event.as_str());
             assert!(matches!(last, None | Some("incident.resolved")), "the end is not known\n{about}");
-        } else if incident.concerns(receiver.interest) {
-            if !was_off {
-                check_open(incident, messages, &about);
-            }
+        } else if incident.concerns(receiver.interest) && !was_off {
+            check_open(incident, messages, &about);
         }
     }
 }

@@ -42,6 +42,8 @@ pub(crate) struct World {
     counter: usize,
     /// Every incident that was ever seen.
     incidents: BTreeSet<String>,
+    /// Paths of incidents whose services people have chosen: one that never failed does not recover.
+    chosen: BTreeSet<String>,
 }
 
 impl World {
@@ -54,7 +56,8 @@ impl World {
         client.patch(&policy, &json!({"resolve_after_seconds": 0, "group_by": "tag"})).expect(200);
         let services = (0..SERVICES).map(|number| reported_service(&client, number)).collect();
         let (chance, steps, incidents) = (Chance(seed), Vec::new(), BTreeSet::new());
-        Self { server, chance, services, receivers, policy, steps, counter: 0, incidents }
+        let chosen = BTreeSet::new();
+        Self { server, chance, services, receivers, policy, steps, counter: 0, incidents, chosen }
     }
 
     fn client(&self) -> Client {
@@ -111,6 +114,9 @@ impl World {
         let (what, severity) = (self.below(6), SEVERITIES[self.below(3)]);
         let chosen: Vec<String> = self.services.iter().map(|service| service.id.clone()).collect();
         let chosen: Vec<String> = chosen.into_iter().filter(|_| self.below(2) == 0).collect();
+        if what == 4 {
+            self.chosen.insert(path.clone());
+        }
         let client = self.client();
         let answer = match what {
             0 => client.patch(&path, &json!({"severity": severity})),
@@ -200,7 +206,10 @@ impl World {
         for service in &self.services {
             let path = format!("/v1/services/{}/incidents?resolved=false&per_page=100", service.id);
             let open = client.get(&path).expect(200).data();
-            let is_affected = |row: &&Value| row["service_impact"]["is_recovered"] == false;
+            let is_affected = |row: &&Value| {
+                let path = format!("/v1/incidents/{}", row["id"].as_str().unwrap());
+                row["service_impact"]["is_recovered"] == false && !self.chosen.contains(&path)
+            };
             let affected = open.as_array().unwrap().iter().find(is_affected);
             let is_shown = client.get(&format!("/v1/services/{}", service.id)).expect(200).data();
             if service.is_down != (is_shown["status"] == "down") {
@@ -245,12 +254,20 @@ impl World {
             // A change has a channel tried at once that was left alone.
             receiver.rename(&client, self.counter);
         }
-        self.wait_for_calm().await;
-        eventually("nothing waits", || {
-            let waiting = client.get("/v1/notifications?status=waiting").expect(200).data();
-            (waiting.as_array().unwrap().is_empty()).then_some(())
-        })
-        .await;
+        loop {
+            self.wait_for_calm().await;
+            let before = self.list("kind=standard");
+            // Longer than the engine takes to settle an incident.
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            eventually("nothing waits", || {
+                let waiting = client.get("/v1/notifications?status=waiting").expect(200).data();
+                (waiting.as_array().unwrap().is_empty()).then_some(())
+            })
+            .await;
+            if self.list("kind=standard") == before {
+                return;
+            }
+        }
     }
 
     /// Holds what each receiver knows against what is so.
