@@ -7,6 +7,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
+mod big_outages;
 mod broken_log;
 mod crowd;
 mod cut_off;
