@@ -1,7 +1,7 @@
 //! Stores when this process listens for pings, so that a later one, or another node, knows when nobody did.
 //!
 //! What listening is says `engine::listening`, which this ticks once a second. A process that is killed has listened until the
-//! last mark, at most [`KEEP_EVERY`] before.
+//! last mark, at most `KEEP_EVERY` before.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
