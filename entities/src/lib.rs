@@ -28,6 +28,7 @@ pub mod history_segment;
 pub mod idempotency_key;
 pub mod incident;
 pub mod incident_automation;
+pub mod incident_group_key;
 pub mod incident_policy;
 pub mod incident_service;
 pub mod incident_statuspage;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::feed::{Changes, Feed};
 use crate::incidents::{Incidents, parents, recovery};
-use crate::lifecycle::recoveries::{RecoveredService, mark_recovered};
+use crate::lifecycle::recoveries::mark_recovered;
 use crate::model::history::MeasuredStatus;
 use crate::model::incident_policy::OutageKind;
 use crate::model::outage::{Followed, Outage};
@@ -13,6 +13,7 @@ use crate::model::partition::Partitions;
 use crate::model::service::ServiceKey;
 use crate::store::changes::Scope;
 use crate::store::history::{changes, feed as history_feed};
+use crate::store::incidents::recovery::RecoveredService;
 use crate::store::{MainError, StoreError, Transaction, organisations, outages, services, windows};
 
 /// Most changes that come in while the first ones are read; beyond that a service may be taken for one that was down before.

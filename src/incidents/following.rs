@@ -7,6 +7,7 @@ use crate::incidents::desk::Desk;
 use crate::model::incident::WholeIncident;
 use crate::model::incident_policy::{IncidentPolicy, first_match_of_any};
 use crate::model::service::ServiceKey;
+use crate::store::incidents::excerpt;
 use crate::store::{MainError, tags};
 
 /// The policy that this incident follows; `None` when a person has made it, or no policy matches any more.
@@ -18,6 +19,10 @@ pub(super) async fn policy_of<'a>(
     let own = desk.policies.iter().find(|policy| Some(policy.key) == automation.policy);
     if own.is_some() {
         return Ok(own);
+    }
+    if incident.others > 0 {
+        let tags = excerpt::tags_of(desk.transaction, incident.incident.key).await?;
+        return Ok(first_match_of_any(desk.policies, &[tags]));
     }
     let services: Vec<ServiceKey> = incident.services.iter().map(|affected| affected.service).collect();
     let mut found = tags::of_services(desk.transaction, &services).await?;

@@ -30,41 +30,28 @@ pub(super) const HAVE_THEY_LOOKED_MS: i64 = 300;
 pub(super) struct Parents {
     graph: DependencyGraph,
     hiding: HashSet<ServiceKey>,
-    /// Services whose relations have been read: each is read once, however many outages ask for it.
-    known: HashSet<ServiceKey>,
 }
 
 impl Parents {
-    /// Adds what is around those of these services that are not known yet, as far as relations go.
-    pub(super) async fn read_more(
-        &mut self,
-        transaction: &Transaction,
-        of: &[ServiceKey],
-    ) -> Result<(), MainError> {
-        let unknown: Vec<ServiceKey> = of.iter().filter(|key| self.known.insert(**key)).copied().collect();
-        if !unknown.is_empty() {
-            self.graph.extend(dependencies::around(transaction, &unknown).await?);
-        }
-        Ok(())
-    }
-
-    /// Returns true if the service depends on nobody, and nobody on it.
-    pub(super) fn is_alone(&self, service: ServiceKey) -> bool {
-        self.graph.parents_of(service).next().is_none() && self.graph.children_of(service).next().is_none()
+    /// The service and those that it depends on; nothing if it depends on nobody, and nobody on it. Failures of services that share
+    /// one of these are related: both depend on the same one, or one on the other.
+    pub(super) fn lineage(&self, service: ServiceKey) -> Vec<ServiceKey> {
+        let is_alone = self.graph.parents_of(service).next().is_none()
+            && self.graph.children_of(service).next().is_none();
+        if is_alone { Vec::new() } else { self.graph.parents_of(service).chain([service]).collect() }
     }
 
     pub(super) async fn read(transaction: &Transaction, of: &[ServiceKey]) -> Result<Self, MainError> {
         let graph = dependencies::around(transaction, of).await?;
-        let known = of.iter().copied().collect();
         if graph.is_empty() {
-            return Ok(Self { known, ..Self::default() });
+            return Ok(Self::default());
         }
         let parents: BTreeSet<ServiceKey> = of.iter().flat_map(|child| graph.parents_of(*child)).collect();
         let parents: Vec<ServiceKey> = parents.into_iter().collect();
         let outages = outages::of_services(transaction, &parents).await?;
         let hiding =
             outages.iter().filter(|outage| outage.hides_others()).map(|outage| outage.service).collect();
-        Ok(Self { graph, hiding, known })
+        Ok(Self { graph, hiding })
     }
 
     /// Returns true if a service that this one depends on is down, unstable, or unreachable itself.
@@ -95,16 +82,6 @@ impl Parents {
     ) -> Result<Outage, MainError> {
         let outage = ask_parents(desk.transaction, &self.graph, (outage, desk.now), asked).await?;
         Ok(Outage { look_at: Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS)), ..outage })
-    }
-
-    /// The service and those that it depends on.
-    pub(super) fn relatives_of(&self, service: ServiceKey) -> BTreeSet<ServiceKey> {
-        self.graph.parents_of(service).chain([service]).collect()
-    }
-
-    /// Returns true if a service is one of these relatives of another, or depends on one of them.
-    pub(super) fn is_related(&self, relatives: &BTreeSet<ServiceKey>, service: ServiceKey) -> bool {
-        self.graph.parents_of(service).chain([service]).any(|parent| relatives.contains(&parent))
     }
 }
 

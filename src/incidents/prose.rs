@@ -24,14 +24,29 @@ pub(super) struct Heard {
 /// The title of an incident that affects these services: the first of them, and how many others.
 #[must_use]
 pub fn title(services: &[Affected], kind: OutageKind, organisation: &Organisation) -> Translated {
-    let first = services.iter().min_by_key(|affected| (affected.added_at, &affected.name));
+    title_with_others((services, 0), kind, organisation)
+}
+
+/// The title of an incident, which may have been read in part.
+pub(super) fn title_of(whole: &WholeIncident, kind: OutageKind, organisation: &Organisation) -> Translated {
+    title_with_others((&whole.services, whole.others), kind, organisation)
+}
+
+fn title_with_others(
+    (services, others): (&[Affected], usize),
+    kind: OutageKind,
+    organisation: &Organisation,
+) -> Translated {
+    let first = services.iter().min_by_key(|affected| (affected.added_at, affected.service));
     let name = first.map_or("", |affected| affected.name.as_str());
     let text = match kind {
         OutageKind::Down => "incident-down",
         OutageKind::Degraded => "incident-degraded",
         OutageKind::Unstable => "incident-unstable",
     };
-    Text::of_service(text, name).and_others(services.len().saturating_sub(1)).translated(organisation)
+    Text::of_service(text, name)
+        .and_others((services.len() + others).saturating_sub(1))
+        .translated(organisation)
 }
 
 /// The trouble of these services as far as the impacts tell: the worst that any of them has had.

@@ -1,7 +1,7 @@
 //! Incidents of which everything works again: they are watched for a while, then resolved; those that people have taken
 //! over are left to them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::clock::Timestamp;
 use crate::incidents::desk::Desk;
@@ -12,10 +12,16 @@ use crate::model::incident::{IncidentStatus, WholeIncident};
 use crate::model::incident_policy::IncidentRules;
 use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;
-use crate::store::{MainError, incidents, outages};
+use crate::store::incidents::excerpt;
+use crate::store::outages::incident_end;
+use crate::store::{MainError, outages};
 
 /// Milliseconds between two looks at an incident that waits for people, or for others to recover.
 const LATER_MS: i64 = 60_000;
+/// The same for all but one of the outages that wait together: that one looks for all of them.
+const RESTING_MS: i64 = 3_600_000;
+/// Most outages that are forgotten in one transaction.
+const FORGOTTEN_AT_ONCE: u64 = 500;
 
 /// Settles the incidents of these outages, which are over or may be; returns how many were written.
 pub(super) async fn all(desk: &Desk<'_>, told: Vec<Outage>) -> Result<usize, MainError> {
@@ -25,60 +31,69 @@ pub(super) async fn all(desk: &Desk<'_>, told: Vec<Outage>) -> Result<usize, Mai
     // Of what lasts and was told there is nothing to be seen before the next change.
     let lasting: Vec<Outage> = lasting.into_iter().map(|outage| Outage { look_at: None, ..outage }).collect();
     outages::save(desk.transaction, &lasting).await?;
-    let of_incidents: BTreeSet<i64> = recovered.iter().filter_map(|outage| outage.incident).collect();
-    // Whose incident is gone has nothing left to wait for.
-    let alone: Vec<ServiceKey> =
-        recovered.iter().filter(|outage| outage.incident.is_none()).map(|outage| outage.service).collect();
+    let mut of_incidents: BTreeMap<i64, Vec<ServiceKey>> = BTreeMap::new();
+    let mut alone: Vec<ServiceKey> = Vec::new();
+    for outage in recovered {
+        match outage.incident {
+            Some(incident) => of_incidents.entry(incident).or_default().push(outage.service),
+            // Whose incident is gone has nothing left to wait for.
+            None => alone.push(outage.service),
+        }
+    }
     outages::forget(desk.transaction, &alone).await?;
-    for incident in of_incidents {
-        written += usize::from(settle(desk, incident).await?);
+    for (incident, services) in of_incidents {
+        written += usize::from(settle(desk, incident, &services).await?);
     }
     Ok(written)
 }
 
-/// Settles one incident, if everything works again; returns true if it was written.
-async fn settle(desk: &Desk<'_>, key: i64) -> Result<bool, MainError> {
-    let of_incident = outages::of_incident(desk.transaction, key).await?;
+/// Settles one incident, if everything works again; returns true if it was written. These services have just recovered from it, or
+/// wait for its end.
+async fn settle(desk: &Desk<'_>, key: i64, services: &[ServiceKey]) -> Result<bool, MainError> {
     let later = desk.now.plus_ms(LATER_MS);
-    let last = of_incident.iter().map(|outage| outage.recovered_at).collect::<Option<Vec<Timestamp>>>();
-    let Some(recovered_at) = last.and_then(|all| all.into_iter().max()) else {
+    let Some(recovered_at) = incident_end::last_recovery(desk.transaction, key).await? else {
         // Whoever recovers last looks at once; this is for when that one is deleted.
-        outages::postpone_recovered(desk.transaction, &keys(&of_incident), later).await?;
+        wait(desk, services, later).await?;
         return Ok(false);
     };
-    let Some(stored) = incidents::of_key_for_update(desk.transaction, key).await? else { return Ok(false) };
-    let recovered_at = stored.last_recovery().max(Some(recovered_at)).unwrap_or(recovered_at);
-    let is_ours = stored.follows_outages() && !is_anything_failing(desk, &stored).await?;
+    let Some(stored) = excerpt::of_key_for_update(desk.transaction, key, &[]).await? else {
+        return Ok(false);
+    };
+    let last_recovery = excerpt::last_recovery(desk.transaction, key).await?;
+    let recovered_at = last_recovery.max(Some(recovered_at)).unwrap_or(recovered_at);
+    let is_ours = stored.follows_outages() && !incident_end::is_any_failing(desk.transaction, key).await?;
     let resolves_at = if is_ours { resolves_at(desk, &stored, recovered_at).await? } else { None };
     let mut changed = stored.clone();
     match resolves_at {
-        _ if stored.incident.is_resolved() => {
-            outages::forget_recovered(desk.transaction, &keys(&of_incident)).await?;
-        }
+        _ if stored.incident.is_resolved() => forget(desk, key).await?,
         Some(at) if at <= desk.now => {
             let entry = prose::entry(IncidentStatus::Resolved, prose::resolved(desk.organisation), desk.now);
             changed.resolve(entry, recovered_at.max(changed.incident.started_at));
-            outages::forget_recovered(desk.transaction, &keys(&of_incident)).await?;
+            forget(desk, key).await?;
         }
         resolves_at => {
             if is_ours {
                 watch(desk, &mut changed);
             }
             // Whoever resolves it instead, or recovers as well, is noticed then.
-            let look_at = resolves_at.unwrap_or(later);
-            outages::postpone_recovered(desk.transaction, &keys(&of_incident), look_at).await?;
+            wait(desk, services, resolves_at.unwrap_or(later)).await?;
         }
     }
     lifecycle::incidents::save(desk.transaction, &stored, &changed, desk.now).await?;
     Ok(changed != stored)
 }
 
-/// Returns true if a service that has not recovered from the incident is in trouble. One that never was has nothing to recover
-/// from: a person has added it, and nobody waits for it.
-async fn is_anything_failing(desk: &Desk<'_>, incident: &WholeIncident) -> Result<bool, MainError> {
-    let unrecovered: Vec<ServiceKey> = incident.unrecovered().collect();
-    let outages = outages::of_services(desk.transaction, &unrecovered).await?;
-    Ok(outages.iter().any(|outage| outage.recovered_at.is_none()))
+/// Looks again at `look_at` at the first of these outages, which wait for the same, and at the others much later: however many there
+/// are, one of them finds out for all.
+async fn wait(desk: &Desk<'_>, services: &[ServiceKey], look_at: Timestamp) -> Result<(), MainError> {
+    let Some((first, others)) = services.split_first() else { return Ok(()) };
+    outages::postpone_recovered(desk.transaction, &[*first], look_at).await?;
+    outages::postpone_recovered(desk.transaction, others, look_at.plus_ms(RESTING_MS)).await
+}
+
+/// Forgets outages of an incident that is over; when there are more than one transaction takes, the next one is looked at now.
+async fn forget(desk: &Desk<'_>, key: i64) -> Result<(), MainError> {
+    incident_end::forget_recovered(desk.transaction, key, (FORGOTTEN_AT_ONCE, desk.now)).await
 }
 
 /// The time at which an incident is resolved of which everything works since `recovered_at`; `None` = people resolve it. Without
@@ -98,8 +113,4 @@ fn watch(desk: &Desk<'_>, incident: &mut WholeIncident) {
         let message = prose::monitoring(desk.organisation);
         incident.post(prose::entry(IncidentStatus::Monitoring, message, desk.now));
     }
-}
-
-fn keys(some: &[Outage]) -> Vec<ServiceKey> {
-    some.iter().map(|outage| outage.service).collect()
 }

@@ -3,7 +3,7 @@
 //! Failures that come close together and belong together are one incident: those of services with a common tag or a common
 //! parent, as the policy says.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::clock::Timestamp;
 use crate::incidents::desk::Desk;
@@ -11,13 +11,14 @@ use crate::incidents::parents::{
     Asked, HAVE_THEY_LOOKED_MS, Parents, STILL_SO_MS, ask_itself, begin_unreachable, end_unreachable,
 };
 use crate::incidents::told::{Draft, Drafts};
+use crate::model::group_key::GroupKey;
 use crate::model::incident_news::Told as News;
 use crate::model::incident_policy::{IncidentPolicy, first_match};
 use crate::model::outage::Outage;
 use crate::model::outage::decision::{Circumstances, Decision};
 use crate::model::service::{NamedService, Service, ServiceAddress, ServiceKey};
 use crate::model::tag::Tag;
-use crate::store::incidents::automation::open_of_policy;
+use crate::store::incidents::group_keys;
 use crate::store::maintenances::effect::covered;
 use crate::store::{MainError, outages, services, tags};
 
@@ -45,7 +46,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<T
     let mut facts = Facts::read(desk, &keys).await?;
     undecided.sort_by_cached_key(|outage| (facts.start_of(desk, outage), outage.service));
     facts.parents.pass_on(&undecided);
-    let (mut drafts, mut waiting) = (Drafts::default(), Vec::new());
+    let (mut drafts, mut waiting) = (Drafts::of_services(keys), Vec::new());
     for outage in undecided {
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
         let is_hidden = outage.is_measured && facts.parents.is_unreachable(outage.service);
@@ -97,7 +98,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<T
         if let Some(draft) = open {
             draft.tell(&told, judged);
         } else {
-            group(desk, &mut facts, &mut drafts, (policy, told, judged)).await?;
+            group(desk, &facts, &mut drafts, (policy, told, judged)).await?;
         }
     }
     let told = drafts.store(desk).await?;
@@ -161,55 +162,30 @@ fn harmless(
 /// Tells an incident that the outage belongs to, or makes one for it.
 async fn group(
     desk: &Desk<'_>,
-    facts: &mut Facts,
+    facts: &Facts,
     drafts: &mut Drafts,
     (policy, told, outage): (&IncidentPolicy, News, Outage),
 ) -> Result<(), MainError> {
     let since = told.began_at.plus_ms(-policy.rules.group_window_ms());
-    if !facts.has_company(policy, told.service.key) {
-        let mut draft = Draft::new(desk, policy, &told);
-        draft.tell(&told, outage);
-        drafts.add(draft);
-        return Ok(());
-    }
+    let keys = facts.group_keys(policy, told.service.key);
     if drafts.is_first_search(policy.key) {
-        for key in open_of_policy(desk.transaction, policy, since).await? {
-            // Among those that are being written it stands in their order.
-            drafts.open(desk, key).await?;
-        }
+        let found = group_keys::find(desk.transaction, policy, &facts.all_keys()).await?;
+        drafts.add_leads(policy.key, found);
     }
-    for draft in drafts.iter_mut() {
-        if !is_candidate(draft, policy, since) {
-            continue;
-        }
-        let members = draft.services();
-        facts.read_tags(desk, &members).await?;
-        if policy.rules.group_by.looks_at_parents() {
-            facts.parents.read_more(desk.transaction, &members).await?;
-        }
-        if facts.belong_together(policy, &members, told.service.key) {
-            draft.tell(&told, outage);
-            return Ok(());
-        }
-    }
-    let mut draft = Draft::new(desk, policy, &told);
-    draft.tell(&told, outage);
-    drafts.add(draft);
+    let place = match drafts.find(desk, (policy.key, &keys), since).await? {
+        Some(place) => place,
+        None => drafts.add(Draft::new(desk, policy, &told)),
+    };
+    // Whatever the policy gathers by: it may be changed, or another one may take over.
+    drafts.tell(place, (&told, outage), (policy.key, &facts.keys_of(told.service.key)));
     Ok(())
-}
-
-/// Returns true for an open incident that follows the policy and has grown since then.
-fn is_candidate(draft: &Draft, policy: &IncidentPolicy, since: Timestamp) -> bool {
-    let is_of_policy = draft.policy == Some(policy.key);
-    let has_grown = draft.after.services.iter().any(|affected| affected.added_at >= since);
-    is_of_policy && has_grown && !draft.after.incident.is_resolved()
 }
 
 /// What is to be known of the services.
 #[derive(Default)]
 struct Facts {
     services: HashMap<ServiceKey, Service>,
-    /// The tags of each; also of those without tags, once read.
+    /// The tags of each that carries any.
     tags: HashMap<ServiceKey, Vec<Tag>>,
     /// Covered by a maintenance in progress, or under a stated status.
     held_back: HashSet<ServiceKey>,
@@ -224,34 +200,13 @@ impl Facts {
         held_back.extend(found.iter().filter(|one| one.status_override.is_some()).map(|one| one.key));
         let services = found.into_iter().map(|service| (service.key, service)).collect();
         let parents = Parents::read(desk.transaction, keys).await?;
-        let mut facts = Self { services, held_back, parents, tags: HashMap::new() };
-        facts.read_tags(desk, keys).await?;
-        Ok(facts)
-    }
-
-    /// Reads the tags of those of which they are not known.
-    async fn read_tags(&mut self, desk: &Desk<'_>, keys: &[ServiceKey]) -> Result<(), MainError> {
-        let unknown: Vec<ServiceKey> =
-            keys.iter().filter(|key| !self.tags.contains_key(key)).copied().collect();
-        if unknown.is_empty() {
-            return Ok(());
-        }
-        let mut found = tags::of_services(desk.transaction, &unknown).await?;
-        for key in unknown {
-            self.tags.insert(key, found.remove(&key).unwrap_or_default());
-        }
-        Ok(())
+        let tags = tags::of_services(desk.transaction, keys).await?;
+        Ok(Self { services, held_back, parents, tags })
     }
 
     /// Keys of the rows of its tags.
     fn tags_of(&self, service: ServiceKey) -> Vec<i64> {
         self.tags.get(&service).into_iter().flatten().map(|tag| tag.row).collect()
-    }
-
-    /// Keys of the rows of those of its tags that group failures.
-    fn grouping_tags(&self, policy: &IncidentPolicy, service: ServiceKey) -> Vec<i64> {
-        let tags = self.tags.get(&service).into_iter().flatten();
-        tags.filter(|tag| policy.rules.groups_by_tag(tag.name.key())).map(|tag| tag.row).collect()
     }
 
     /// The start of the trouble by the policy that matches the service.
@@ -260,20 +215,27 @@ impl Facts {
         policy.map_or(outage.began_at, |policy| outage.started_at(&policy.rules))
     }
 
-    /// Returns true if the service could belong to others: without tags and relations it belongs to nobody.
-    fn has_company(&self, policy: &IncidentPolicy, service: ServiceKey) -> bool {
-        !self.grouping_tags(policy, service).is_empty()
-            || policy.rules.group_by.looks_at_parents() && !self.parents.is_alone(service)
+    /// What failures of the service are gathered by under this policy; nothing if it belongs to nobody.
+    fn group_keys(&self, policy: &IncidentPolicy, service: ServiceKey) -> Vec<GroupKey> {
+        let tags = self.tags.get(&service).into_iter().flatten();
+        let tags = tags.filter(|tag| policy.rules.groups_by_tag(tag.name.key()));
+        let mut keys: Vec<GroupKey> = tags.map(|tag| GroupKey::Tag(tag.row)).collect();
+        if policy.rules.group_by.looks_at_parents() {
+            keys.extend(self.parents.lineage(service).into_iter().map(GroupKey::Service));
+        }
+        keys
     }
 
-    /// Returns true if the service belongs to the others: it carries a tag that one of them carries.
-    fn belong_together(&self, policy: &IncidentPolicy, others: &[ServiceKey], service: ServiceKey) -> bool {
-        let own = self.grouping_tags(policy, service);
-        let carries_one =
-            |other: &ServiceKey| self.tags.get(other).into_iter().flatten().any(|tag| own.contains(&tag.row));
-        let relatives = self.parents.relatives_of(service);
-        let is_related = |other: &ServiceKey| self.parents.is_related(&relatives, *other);
-        !own.is_empty() && others.iter().any(carries_one)
-            || policy.rules.group_by.looks_at_parents() && others.iter().any(is_related)
+    /// What failures of the service may be gathered by, whatever policy decides.
+    fn keys_of(&self, service: ServiceKey) -> Vec<GroupKey> {
+        let tags = self.tags.get(&service).into_iter().flatten().map(|tag| GroupKey::Tag(tag.row));
+        tags.chain(self.parents.lineage(service).into_iter().map(GroupKey::Service)).collect()
+    }
+
+    /// What failures of all these services may be gathered by, each key once.
+    fn all_keys(&self) -> Vec<GroupKey> {
+        let keys: BTreeSet<GroupKey> =
+            self.services.keys().flat_map(|service| self.keys_of(*service)).collect();
+        keys.into_iter().collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Incidents that are being written: each as it is stored and as it will be, with what it was told.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -10,12 +10,18 @@ use crate::incidents::following::policy_of;
 use crate::incidents::prose::{self, Heard};
 use crate::lifecycle;
 use crate::model::automation::{Automation, Edited};
+use crate::model::group_key::GroupKey;
 use crate::model::incident::{Incident, IncidentKind, IncidentStatus, TimelineEntry, WholeIncident};
 use crate::model::incident_news::{News, Told};
 use crate::model::incident_policy::IncidentPolicy;
 use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;
-use crate::store::{MainError, incidents};
+use crate::model::translated::Translated;
+use crate::store::MainError;
+use crate::store::incidents::{excerpt, group_keys};
+
+/// Milliseconds within which the engine says the same only once.
+const REPEATED_MS: i64 = 60_000;
 
 /// One incident that is being written.
 pub(super) struct Draft {
@@ -23,10 +29,14 @@ pub(super) struct Draft {
     before: Option<WholeIncident>,
     pub(super) after: WholeIncident,
     /// Key of the policy that it follows; `None` when there is none.
-    pub(super) policy: Option<i64>,
+    policy: Option<i64>,
+    /// The time at which a service joined it last.
+    grown_at: Option<Timestamp>,
     heard: Vec<Heard>,
     /// The outages that it is told of.
     outages: Vec<Outage>,
+    /// The keys of those that joined it, of which the database does not know that they lead here.
+    keys: BTreeSet<GroupKey>,
     /// The entry that tells members why.
     reasons: Option<TimelineEntry>,
 }
@@ -56,30 +66,33 @@ impl Draft {
         let after = WholeIncident {
             incident,
             services: Vec::new(),
+            others: 0,
             statuspages: Vec::new(),
             updates: Vec::new(),
             internal_updates: Vec::new(),
             automation,
         };
-        let policy = Some(policy.key);
-        Self { before: None, after, policy, heard: Vec::new(), outages: Vec::new(), reasons: None }
+        Self::of(None, after, Some(policy.key))
     }
 
-    /// An incident that is stored, and the policy that it follows.
-    pub(super) fn known(stored: WholeIncident, policy: Option<i64>) -> Self {
-        Self {
-            before: Some(stored.clone()),
-            after: stored,
-            policy,
-            heard: Vec::new(),
-            outages: Vec::new(),
-            reasons: None,
-        }
+    /// An incident that is stored, and the policy that it follows; the service that joined it last was read with it.
+    fn known(stored: WholeIncident, policy: Option<i64>) -> Self {
+        Self::of(Some(stored.clone()), stored, policy)
+    }
+
+    fn of(before: Option<WholeIncident>, after: WholeIncident, policy: Option<i64>) -> Self {
+        let grown_at = after.services.iter().map(|affected| affected.added_at).max();
+        let (heard, outages, keys) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self { before, after, policy, grown_at, heard, outages, keys, reasons: None }
     }
 
     /// Tells it of an outage.
     pub(super) fn tell(&mut self, told: &Told, outage: Outage) {
         let news = self.after.tell(told);
+        if news == News::Joined {
+            let added_at = told.began_at.max(self.after.incident.started_at);
+            self.grown_at = self.grown_at.max(Some(added_at));
+        }
         self.heard.push(Heard { news, kind: told.kind });
         self.outages.push(outage);
     }
@@ -89,9 +102,9 @@ impl Draft {
         self.after.services.iter().find(|row| row.service == service)?.recovered_at
     }
 
-    /// The keys of the services that it affects.
-    pub(super) fn services(&self) -> Vec<ServiceKey> {
-        self.after.services.iter().map(|affected| affected.service).collect()
+    /// Returns true if the outage of a service that fails now may join it: it is open, follows this policy, and has grown since then.
+    fn takes_in(&self, policy: i64, since: Timestamp) -> bool {
+        self.policy == Some(policy) && self.grown_at >= Some(since) && !self.after.incident.is_resolved()
     }
 
     /// Stores it; gives the outages that it was told of, as they go on.
@@ -106,6 +119,10 @@ impl Draft {
         if let Some(reasons) = &self.reasons {
             lifecycle::incidents::add_reasons(desk.transaction, self.after.incident.key, reasons).await?;
         }
+        if let Some(policy) = self.policy.filter(|_| !self.keys.is_empty()) {
+            let keys: Vec<GroupKey> = self.keys.into_iter().collect();
+            group_keys::lead_to(desk.transaction, (policy, self.after.incident.key), &keys).await?;
+        }
         let incident = Some(self.after.incident.key);
         Ok(self.outages.into_iter().map(|outage| outage.told(incident, desk.now)).collect())
     }
@@ -116,7 +133,7 @@ impl Draft {
         let is_title_ours = self.after.automation.is_some_and(|automation| !automation.edited.title);
         if is_title_ours && self.heard.iter().any(|heard| heard.news != News::Nothing) {
             let kind = prose::worst_kind(&self.after, &self.heard);
-            self.after.incident.title = prose::title(&self.after.services, kind, desk.organisation);
+            self.after.incident.title = prose::title_of(&self.after, kind, desk.organisation);
         }
         let status = match self.after.incident.status {
             // It is not over after all.
@@ -128,7 +145,10 @@ impl Draft {
             _ => prose::entries(&self.heard, desk.organisation),
         };
         for message in messages {
-            self.after.post(prose::entry(status, message, desk.now));
+            let newest = self.after.updates.last();
+            if newest.is_none_or(|newest| !repeats(newest, (status, &message), desk.now)) {
+                self.after.post(prose::entry(status, message, desk.now));
+            }
         }
         let given = desk.evidence.give_to(&mut self.after.services, &self.outages);
         let news = self.heard.iter().filter(|heard| heard.news != News::Nothing).count();
@@ -136,48 +156,138 @@ impl Draft {
     }
 }
 
+/// Returns true if the newest entry of a timeline says the same, and is no older than [`REPEATED_MS`]: a large outage comes in many
+/// parts, of which each would be an entry.
+fn repeats(newest: &TimelineEntry, (status, message): (IncidentStatus, &Translated), now: Timestamp) -> bool {
+    let is_same = newest.status == status && newest.message == *message;
+    is_same && now.ms_since(newest.created_at) < REPEATED_MS
+}
+
+/// An incident that a key leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IncidentLead {
+    /// One that is stored, by its key.
+    Stored(i64),
+    /// One that is being written, by its place.
+    Written(usize),
+}
+
 /// The incidents that are being written, so that each is read and stored once.
 #[derive(Default)]
 pub(super) struct Drafts {
+    /// The services whose outages are told: of a large incident only these are read.
+    services: Vec<ServiceKey>,
     drafts: Vec<Draft>,
     by_key: HashMap<i64, usize>,
-    /// Policies whose open incidents are here already.
+    /// The incidents that services with these keys may join, by policy; the first that takes them in.
+    leads: HashMap<(i64, GroupKey), Vec<IncidentLead>>,
+    /// Policies whose keys have been looked up.
     searched: HashSet<i64>,
 }
 
 impl Drafts {
-    /// The stored incident with this key as it is being written; `None` when it is gone.
-    pub(super) async fn open(&mut self, desk: &Desk<'_>, key: i64) -> Result<Option<&mut Draft>, MainError> {
-        if !self.by_key.contains_key(&key) {
-            let Some(stored) = incidents::of_key_for_update(desk.transaction, key).await? else {
-                return Ok(None);
-            };
-            let policy = policy_of(desk, &stored).await?.map(|policy| policy.key);
-            self.by_key.insert(key, self.drafts.len());
-            self.drafts.push(Draft::known(stored, policy));
-        }
-        Ok(self.by_key.get(&key).and_then(|place| self.drafts.get_mut(*place)))
+    /// No incidents yet; outages of these services are to be told.
+    pub(super) fn of_services(services: Vec<ServiceKey>) -> Self {
+        Self { services, ..Self::default() }
     }
 
-    /// Returns true the first time that the open incidents of this policy are to be found.
+    /// The stored incident with this key as it is being written; `None` when it is gone.
+    pub(super) async fn open(&mut self, desk: &Desk<'_>, key: i64) -> Result<Option<&mut Draft>, MainError> {
+        let place = self.place(desk, key).await?;
+        Ok(place.and_then(|place| self.drafts.get_mut(place)))
+    }
+
+    async fn place(&mut self, desk: &Desk<'_>, key: i64) -> Result<Option<usize>, MainError> {
+        if let Some(place) = self.by_key.get(&key) {
+            return Ok(Some(*place));
+        }
+        let stored = excerpt::of_key_for_update(desk.transaction, key, &self.services).await?;
+        let Some(stored) = stored else { return Ok(None) };
+        let policy = policy_of(desk, &stored).await?.map(|policy| policy.key);
+        let place = self.add(Draft::known(stored, policy));
+        self.by_key.insert(key, place);
+        Ok(Some(place))
+    }
+
+    /// Returns true the first time that the keys of this policy are to be looked up.
     pub(super) fn is_first_search(&mut self, policy: i64) -> bool {
         self.searched.insert(policy)
     }
 
-    /// Those that are being written.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Draft> {
-        self.drafts.iter_mut()
+    /// Takes in which stored incidents keys lead to that may follow a policy.
+    pub(super) fn add_leads(&mut self, policy: i64, found: HashMap<GroupKey, Vec<i64>>) {
+        for (key, incidents) in found {
+            let leads = incidents.into_iter().map(IncidentLead::Stored);
+            self.leads.entry((policy, key)).or_default().extend(leads);
+        }
     }
 
-    /// Adds a new one.
-    pub(super) fn add(&mut self, draft: Draft) {
+    /// The place of an incident that follows the policy, has grown since then and takes in a service with these keys.
+    pub(super) async fn find(
+        &mut self,
+        desk: &Desk<'_>,
+        (policy, keys): (i64, &[GroupKey]),
+        since: Timestamp,
+    ) -> Result<Option<usize>, MainError> {
+        for key in keys {
+            for lead in self.leads.get(&(policy, *key)).cloned().unwrap_or_default() {
+                let place = match lead {
+                    IncidentLead::Written(place) => Some(place),
+                    IncidentLead::Stored(incident) => self.place(desk, incident).await?,
+                };
+                let draft = place.and_then(|place| self.drafts.get(place));
+                if draft.is_some_and(|draft| draft.takes_in(policy, since)) {
+                    return Ok(place);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds one; returns its place.
+    pub(super) fn add(&mut self, draft: Draft) -> usize {
         self.drafts.push(draft);
+        self.drafts.len() - 1
+    }
+
+    /// Tells the incident at this place of an outage; the keys of its service lead there from now on.
+    pub(super) fn tell(
+        &mut self,
+        place: usize,
+        (told, outage): (&Told, Outage),
+        (policy, keys): (i64, &[GroupKey]),
+    ) {
+        let Some(draft) = self.drafts.get_mut(place) else { return };
+        draft.tell(told, outage);
+        let stored = draft.before.as_ref().map(|before| before.incident.key);
+        for key in keys {
+            let leads = self.leads.entry((policy, *key)).or_default();
+            let is_here = |lead: &IncidentLead| match *lead {
+                IncidentLead::Written(known) => known == place,
+                IncidentLead::Stored(incident) => Some(incident) == stored,
+            };
+            if !leads.first().is_some_and(is_here) {
+                leads.retain(|lead| !is_here(lead));
+                leads.insert(0, IncidentLead::Written(place));
+                draft.keys.insert(*key);
+            }
+        }
     }
 
     /// Stores those that were told something; gives the outages that they were told of.
     pub(super) async fn store(self, desk: &Desk<'_>) -> Result<Vec<Outage>, MainError> {
+        let Self { drafts, leads, .. } = self;
         let mut told = Vec::new();
-        for draft in self.drafts.into_iter().filter(|draft| !draft.outages.is_empty()) {
+        for (place, mut draft) in drafts.into_iter().enumerate() {
+            if draft.outages.is_empty() {
+                continue;
+            }
+            let policy = draft.policy;
+            // A key leads to the incident that was told last.
+            draft.keys.retain(|key| {
+                let leads = policy.and_then(|policy| leads.get(&(policy, *key)));
+                leads.and_then(|leads| leads.first()) == Some(&IncidentLead::Written(place))
+            });
             told.extend(draft.store(desk).await?);
         }
         Ok(told)

@@ -16,6 +16,7 @@ use crate::model::notification::message::Message;
 use crate::model::notification::routing::Concerned;
 use crate::model::notification::{Channel, Event};
 use crate::model::service::ServiceKey;
+use crate::store::incidents::excerpt;
 use crate::store::notifications::{holds, outbox};
 use crate::store::subscriber_facts::pages;
 use crate::store::{
@@ -43,11 +44,15 @@ pub(super) async fn of_incident_change(
         audience.followed = followed.map(|policy| FollowedPolicy { policy });
     }
     if !audience.channels.is_empty() || !audience.policies.is_empty() {
-        audience.concerned = concerned(transaction, change.after).await?;
+        audience.concerned = concerned(transaction, change).await?;
     }
     if !change.entries_for_subscribers().is_empty() {
         let chosen: Vec<i64> = change.after.statuspages.iter().map(|page| page.key).collect();
-        audience.pages = pages::that_show(transaction, &chosen, &services_of(change.after)).await?;
+        let services = match change.after.others {
+            0 => services_of(change.after),
+            _ => pages::services_on_pages(transaction, incident.key).await?,
+        };
+        audience.pages = pages::that_show(transaction, &chosen, &services).await?;
     }
     Ok(Some(audience))
 }
@@ -175,9 +180,18 @@ async fn told_contacts(
     Ok(contacts)
 }
 
-/// The services of an incident and their tags.
-async fn concerned(transaction: &Transaction, whole: &WholeIncident) -> Result<Concerned, MainError> {
-    concerned_services(transaction, services_of(whole)).await
+/// The services of an incident and their tags. Of one that was read in part those that were read, unless it became more severe:
+/// whoever is concerned by the others was told of them when they joined.
+async fn concerned(
+    transaction: &Transaction,
+    change: &IncidentTransition<'_>,
+) -> Result<Concerned, MainError> {
+    let services = if change.after.others > 0 && change.is_rise() {
+        excerpt::services_of(transaction, change.after.incident.key).await?
+    } else {
+        services_of(change.after)
+    };
+    concerned_services(transaction, services).await
 }
 
 /// These services and their tags.

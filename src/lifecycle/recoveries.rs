@@ -1,6 +1,6 @@
 //! Services that recover from open incidents: each incident is told once a transaction, however many services recover.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::clock::Timestamp;
 use crate::lifecycle::{audience, effects};
@@ -8,20 +8,9 @@ use crate::model::incident_effects::recovery_effects;
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::notification::Event;
 use crate::model::service::ServiceKey;
-use crate::store::incidents::of_key_for_update;
-use crate::store::incidents::recovery::{incidents_to_mark, mark_service};
+use crate::store::incidents::excerpt;
+use crate::store::incidents::recovery::{RecoveredService, mark_services};
 use crate::store::{MainError, Transaction, notification_channels};
-
-/// A service that works again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecoveredService {
-    /// The service.
-    pub service: ServiceKey,
-    /// The time since which it works.
-    pub at: Timestamp,
-    /// Key of the incident that its outage belongs to.
-    pub incident: Option<i64>,
-}
 
 /// Marks services as recovered from every open incident that they were in by then, and from their own in any case; those who were
 /// told of an incident that others have not recovered from are told, if they want that. Returns the services that have recovered
@@ -34,34 +23,36 @@ pub async fn mark_recovered(
     recovered: &[RecoveredService],
     now: Timestamp,
 ) -> Result<Vec<ServiceKey>, MainError> {
-    let mut in_others = Vec::new();
     if recovered.is_empty() {
-        return Ok(in_others);
+        return Ok(Vec::new());
+    }
+    let own: HashMap<ServiceKey, Option<i64>> =
+        recovered.iter().map(|recovered| (recovered.service, recovered.incident)).collect();
+    let mut in_others: BTreeSet<ServiceKey> = BTreeSet::new();
+    let mut incidents: BTreeMap<i64, BTreeSet<ServiceKey>> = BTreeMap::new();
+    for (incident, service) in mark_services(transaction, recovered).await? {
+        incidents.entry(incident).or_default().insert(service);
+        if own.get(&service).copied().flatten() != Some(incident) {
+            in_others.insert(service);
+        }
     }
     let listening = notification_channels::wanting(transaction, Event::IncidentServiceRecovered).await?;
-    let mut incidents: BTreeMap<i64, BTreeSet<ServiceKey>> = BTreeMap::new();
-    for RecoveredService { service, at, incident } in recovered {
-        if !listening.is_empty() {
-            for key in incidents_to_mark(transaction, *service, (*at, *incident)).await? {
-                incidents.entry(key).or_default().insert(*service);
-            }
-        }
-        if mark_service(transaction, *service, (*at, *incident)).await? > u64::from(incident.is_some()) {
-            in_others.push(*service);
+    if !listening.is_empty() {
+        for (incident, services) in incidents {
+            tell(transaction, (incident, services), (&listening, now)).await?;
         }
     }
-    for (incident, services) in incidents {
-        tell(transaction, (incident, &services), (&listening, now)).await?;
-    }
-    Ok(in_others)
+    Ok(in_others.into_iter().collect())
 }
 
 async fn tell(
     transaction: &Transaction,
-    (incident, services): (i64, &BTreeSet<ServiceKey>),
+    (incident, services): (i64, BTreeSet<ServiceKey>),
     (listening, now): (&[i64], Timestamp),
 ) -> Result<(), MainError> {
-    let Some(after) = of_key_for_update(transaction, incident).await? else { return Ok(()) };
+    let recovered: Vec<ServiceKey> = services.iter().copied().collect();
+    let after = excerpt::of_key_for_update(transaction, incident, &recovered).await?;
+    let Some(after) = after else { return Ok(()) };
     if !listening.contains(&after.incident.organisation) {
         return Ok(());
     }

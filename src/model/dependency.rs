@@ -42,6 +42,8 @@ pub struct Unreachable {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DependencyGraph {
     parents: BTreeMap<ServiceKey, BTreeSet<ServiceKey>>,
+    /// The same edges, by the service at their other end.
+    children: BTreeMap<ServiceKey, BTreeSet<ServiceKey>>,
 }
 
 impl DependencyGraph {
@@ -49,13 +51,7 @@ impl DependencyGraph {
     pub fn add(&mut self, child: ServiceKey, parent: ServiceKey) {
         if child != parent {
             self.parents.entry(child).or_default().insert(parent);
-        }
-    }
-
-    /// Takes in what another graph says.
-    pub fn extend(&mut self, other: Self) {
-        for (child, parents) in other.parents {
-            self.parents.entry(child).or_default().extend(parents);
+            self.children.entry(parent).or_default().insert(child);
         }
     }
 
@@ -66,8 +62,7 @@ impl DependencyGraph {
 
     /// The services that depend on this one directly.
     pub fn children_of(&self, service: ServiceKey) -> impl Iterator<Item = ServiceKey> {
-        let depends = move |(_, parents): &(&ServiceKey, &BTreeSet<ServiceKey>)| parents.contains(&service);
-        self.parents.iter().filter(depends).map(|(child, _)| *child)
+        self.children.get(&service).into_iter().flatten().copied()
     }
 
     /// Returns true if nobody depends on anybody.

@@ -4,6 +4,8 @@
 //! An [`Incident`] is open until it is resolved. A [`WholeIncident`] is one with everything that hangs on it; its methods
 //! do what a change, a timeline entry and a resolution do, and nothing else. What may be asked for is decided elsewhere.
 
+use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use crate::clock::Timestamp;
@@ -209,8 +211,11 @@ pub type TimelineEntry = announcement::TimelineEntry<IncidentStatus>;
 pub struct WholeIncident {
     /// The incident.
     pub incident: Incident,
-    /// The services that it affects, by name.
+    /// The services that it affects, by name; all of them, unless it was read in part.
     pub services: Vec<Affected>,
+    /// The number of services that it affects beside those; above 0 only when it was read in part. Then what hangs on it
+    /// beside is left out as well, but for the newest entry of its timeline.
+    pub others: usize,
     /// The pages that were chosen for it, in the order of the client.
     pub statuspages: Vec<ChosenPage>,
     /// Its timeline, oldest first.
@@ -224,11 +229,13 @@ pub struct WholeIncident {
 impl WholeIncident {
     /// Affects exactly these services from `now` on. Those that it affected before stay as they are.
     pub fn affect(&mut self, services: impl IntoIterator<Item = NamedService>, now: Timestamp) {
-        let mut before = std::mem::take(&mut self.services);
+        let mut before: HashMap<ServiceKey, Affected> = std::mem::take(&mut self.services)
+            .into_iter()
+            .map(|affected| (affected.service, affected))
+            .collect();
         let Incident { kind, severity, resolved_at, .. } = self.incident;
         for NamedService { key: service, id, name } in services {
-            let known = before.iter().position(|affected| affected.service == service);
-            let affected = known.map(|at| before.swap_remove(at)).unwrap_or_else(|| Affected {
+            let affected = before.remove(&service).unwrap_or_else(|| Affected {
                 service,
                 id,
                 name,
@@ -330,13 +337,17 @@ impl WholeIncident {
 
 /// The order in which services are shown: by name, then by id.
 pub fn sort_by_name(services: &mut [Affected]) {
-    services.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
+    services.sort_by(compare_names);
 }
 
-/// Adds a service where it belongs among services that are sorted by name, then by id.
-pub fn insert_by_name(services: &mut Vec<Affected>, new: Affected) {
-    let place = services.partition_point(|known| (&known.name, known.id) < (&new.name, new.id));
-    services.insert(place, new);
+/// Adds a service to others that are in the order in which they are shown.
+pub fn insert_by_name(services: &mut Vec<Affected>, affected: Affected) {
+    let place = services.partition_point(|other| compare_names(other, &affected).is_le());
+    services.insert(place, affected);
+}
+
+fn compare_names(one: &Affected, other: &Affected) -> Ordering {
+    (&one.name, one.id).cmp(&(&other.name, other.id))
 }
 
 /// The time during which an incident was open.

@@ -23,6 +23,7 @@ pub mod escalation;
 pub mod event;
 pub(crate) mod facts;
 pub mod flapping;
+pub mod group_key;
 pub mod heartbeat;
 pub mod history;
 pub mod impairment;

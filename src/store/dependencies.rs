@@ -1,6 +1,6 @@
 //! What services depend on, and who depends on them, tags resolved.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use sea_orm::sea_query::{Query, SelectStatement};
 use sea_orm::{
@@ -129,10 +129,13 @@ pub async fn graph(
         .and_where(service::Column::OrganisationId.eq(organisation))
         .to_owned();
     let rows = Entity::find().filter(Column::ServiceId.in_subquery(of_organisation)).all(connection).await?;
-    resolved(connection, &rows).await
+    let mut graph = DependencyGraph::default();
+    add_rows(connection, &mut graph, &rows, None).await?;
+    Ok(graph)
 }
 
-/// Who of all services depends on these, and on whom these depend, directly.
+/// Who of all services depends on these, and on whom these depend, directly. Of those that depend on these, nothing is read
+/// that they depend on beside: however many services carry a tag, as much is read as these services have to do with it.
 ///
 /// # Errors
 /// When the database fails.
@@ -140,15 +143,20 @@ pub async fn around(
     connection: &impl ConnectionTrait,
     services: &[ServiceKey],
 ) -> Result<DependencyGraph, MainError> {
-    let mut rows: Vec<Model> = Vec::new();
+    let asked: HashSet<ServiceKey> = services.iter().copied().collect();
+    let mut graph = DependencyGraph::default();
     for some in services.chunks(CHUNK) {
         let touching = Condition::any()
             .add(Column::ServiceId.is_in(some.iter().copied()))
             .add(Column::ParentId.is_in(some.iter().copied()))
             .add(Column::TagId.in_subquery(tags_of(some)));
-        rows.extend(Entity::find().filter(touching).all(connection).await?);
+        let rows = Entity::find().filter(touching).all(connection).await?;
+        let (own, others): (Vec<Model>, Vec<Model>) =
+            rows.into_iter().partition(|row| asked.contains(&row.service_id));
+        add_rows(connection, &mut graph, &own, None).await?;
+        add_rows(connection, &mut graph, &others, Some(some)).await?;
     }
-    resolved(connection, &rows).await
+    Ok(graph)
 }
 
 fn tags_of(services: &[ServiceKey]) -> SelectStatement {
@@ -159,24 +167,33 @@ fn tags_of(services: &[ServiceKey]) -> SelectStatement {
         .to_owned()
 }
 
-/// The graph of these rows, with the services that carry their tags.
-async fn resolved(connection: &impl ConnectionTrait, rows: &[Model]) -> Result<DependencyGraph, MainError> {
+/// Adds these rows to a graph; a tag stands for the services that carry it, or for those `among` these.
+async fn add_rows(
+    connection: &impl ConnectionTrait,
+    graph: &mut DependencyGraph,
+    rows: &[Model],
+    among: Option<&[ServiceKey]>,
+) -> Result<(), MainError> {
     let tags: BTreeSet<i64> = rows.iter().filter_map(|row| row.tag_id).collect();
+    let tags: Vec<i64> = tags.into_iter().collect();
     let mut carriers: HashMap<i64, Vec<ServiceKey>> = HashMap::new();
-    if !tags.is_empty() {
-        let links = service_tag::Entity::find().filter(service_tag::Column::TagId.is_in(tags));
+    for some in tags.chunks(CHUNK) {
+        let mut links =
+            service_tag::Entity::find().filter(service_tag::Column::TagId.is_in(some.iter().copied()));
+        if let Some(among) = among {
+            links = links.filter(service_tag::Column::ServiceId.is_in(among.iter().copied()));
+        }
         for link in links.all(connection).await? {
             carriers.entry(link.tag_id).or_default().push(link.service_id);
         }
     }
-    let mut graph = DependencyGraph::default();
     for row in rows {
         let of_tag = row.tag_id.and_then(|tag| carriers.get(&tag)).into_iter().flatten().copied();
         for parent in row.parent_id.into_iter().chain(of_tag) {
             graph.add(row.service_id, parent);
         }
     }
-    Ok(graph)
+    Ok(())
 }
 
 /// Names of the services that depend on a tag.

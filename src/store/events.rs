@@ -44,7 +44,7 @@ pub struct Event {
     pub act: Act,
     /// The incident or maintenance.
     pub subject: Id,
-    /// The services that it concerned from then on; of what is deleted, until then.
+    /// Of what is deleted, the services that it concerned; of everything else nothing: that is read when it is told.
     pub services: Vec<ServiceKey>,
     /// The services that it concerned until then and no more.
     pub former: Vec<ServiceKey>,
@@ -180,7 +180,10 @@ async fn of_incidents(
         .order_by_asc(incident::Column::Id);
     let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
     for some in subjects.chunks(AT_ONCE) {
-        let links = links_of_incidents(connection, some.iter().map(|(key, ..)| *key)).await?;
+        let links = match act {
+            Act::Deleted => links_of_incidents(connection, some.iter().map(|(key, ..)| *key)).await?,
+            Act::Created | Act::Updated | Act::Resolved => Vec::new(),
+        };
         note(connection, (Kind::Incident, act), some, Concerned { links, former }).await?;
     }
     Ok(())
@@ -204,7 +207,10 @@ pub(super) async fn of_maintenances(
         .order_by_asc(maintenance::Column::Id);
     let subjects: Vec<Subject> = subjects.into_tuple().all(connection).await?;
     for some in subjects.chunks(AT_ONCE) {
-        let links = links_of_maintenances(connection, some.iter().map(|(key, ..)| *key)).await?;
+        let links = match act {
+            Act::Deleted => links_of_maintenances(connection, some.iter().map(|(key, ..)| *key)).await?,
+            Act::Created | Act::Updated | Act::Resolved => Vec::new(),
+        };
         note(connection, (Kind::Maintenance, act), some, Concerned { links, former }).await?;
     }
     Ok(())

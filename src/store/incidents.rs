@@ -1,11 +1,14 @@
 //! Incidents with their timelines, the services that they affect and the pages chosen for them.
 //!
 //! Writing is in `row_changes`, lists are in `list`, what hangs on an incident in `links`, the incidents of a service that is
-//! deleted in `of_service`, measured recovery in `recovery`. Every finder is scoped by organisation, except those of `recovery`.
+//! deleted in `of_service`, measured recovery in `recovery`, incidents of many services that are read in part in `excerpt`. Every
+//! finder is scoped by organisation, except those of `recovery`.
 
 pub mod automation;
 pub mod downtime;
 mod evidence;
+pub mod excerpt;
+pub mod group_keys;
 mod links;
 pub mod list;
 pub mod of_service;
@@ -92,6 +95,7 @@ pub async fn whole(
     let links::Timeline { public, internal } = links::timeline(connection, sight, incident.key).await?;
     Ok(WholeIncident {
         services: affected.remove(&incident.key).unwrap_or_default(),
+        others: 0,
         statuspages: links::pages(connection, sight, incident.key).await?,
         updates: public,
         internal_updates: internal,

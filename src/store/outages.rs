@@ -1,6 +1,8 @@
 //! Services in trouble, as far as incidents follow them. Nothing that answers a client may use it but with services of
 //! its organisation: it works for all of them at once.
 
+pub mod incident_end;
+
 use std::collections::HashMap;
 
 use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict, Query};
@@ -88,15 +90,6 @@ pub async fn services_of(
     services::by_keys(connection, &in_trouble).await
 }
 
-/// The outages of an incident.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
-pub async fn of_incident(connection: &impl ConnectionTrait, incident: i64) -> Result<Vec<Outage>, MainError> {
-    let rows = Entity::find().filter(Column::IncidentId.eq(incident)).all(connection).await?;
-    rows.iter().map(from_row).collect()
-}
-
 /// The outages of these partitions that are to be looked at by now, the longest waiting first.
 ///
 /// # Errors
@@ -173,21 +166,6 @@ pub async fn save(
 pub async fn forget(connection: &impl ConnectionTrait, services: &[ServiceKey]) -> Result<(), MainError> {
     for chunk in services.chunks(CHUNK) {
         Entity::delete_many().filter(Column::ServiceId.is_in(chunk.iter().copied())).exec(connection).await?;
-    }
-    Ok(())
-}
-
-/// Forgets those of these services that have recovered still: who has relapsed meanwhile is followed on.
-///
-/// # Errors
-/// When the database fails.
-pub async fn forget_recovered(
-    connection: &impl ConnectionTrait,
-    services: &[ServiceKey],
-) -> Result<(), MainError> {
-    for chunk in services.chunks(CHUNK) {
-        let these = Entity::delete_many().filter(Column::ServiceId.is_in(chunk.iter().copied()));
-        these.filter(Column::RecoveredAt.is_not_null()).exec(connection).await?;
     }
     Ok(())
 }

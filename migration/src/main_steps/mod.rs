@@ -40,6 +40,7 @@ mod m0037_outage_edges;
 mod m0038_listening_spans;
 mod m0039_events_of_channels;
 mod m0040_outage_evidence;
+mod m0041_incident_group_keys;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -88,6 +89,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0038_listening_spans::Step),
         Box::new(m0039_events_of_channels::Step),
         Box::new(m0040_outage_evidence::Step),
+        Box::new(m0041_incident_group_keys::Step),
     ]
 }
 

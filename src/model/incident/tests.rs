@@ -29,6 +29,7 @@ fn whole(kind: IncidentKind, severity: Severity) -> WholeIncident {
     WholeIncident {
         incident,
         services: Vec::new(),
+        others: 0,
         statuspages: Vec::new(),
         updates: Vec::new(),
         internal_updates: Vec::new(),

@@ -38,6 +38,7 @@ fn opened(automation: Option<Automation>) -> WholeIncident {
     WholeIncident {
         incident,
         services: Vec::new(),
+        others: 0,
         statuspages: Vec::new(),
         internal_updates: Vec::new(),
         updates,

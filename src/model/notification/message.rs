@@ -132,7 +132,7 @@ impl Message {
             text: text.unwrap_or_default(),
             acknowledged_by: incident.acknowledgement.as_ref().map(|taken| taken.by.name.clone()),
             services: services.collect(),
-            services_count: whole.services.len(),
+            services_count: whole.services.len() + whole.others,
             change: IncidentChange::default(),
         };
         Self { event, at, organisation: sender.name.to_owned(), subject: Subject::Incident(facts) }

@@ -2,18 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sea_orm::sea_query::{Query, SelectStatement};
-use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, JoinType,
-    QueryFilter, QueryOrder, QuerySelect,
-};
+use sea_orm::{ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::incident_automation::{ActiveModel, Column, Entity};
-use watchkeeper_entities::{incident, incident_service};
 
-use crate::clock::Timestamp;
 use crate::model::automation::{Automation, Edited};
 use crate::model::incident::Affected;
-use crate::model::incident_policy::IncidentPolicy;
 use crate::store::MainError;
 use crate::store::incidents::links;
 
@@ -79,38 +72,4 @@ pub(super) async fn save(
         Entity::insert(row).exec_without_returning(connection).await?;
     }
     Ok(())
-}
-
-/// Keys of the open incidents that the engine has opened by this policy, or by one that is gone, and that have grown since
-/// `from`, the newest first.
-///
-/// # Errors
-/// When the database fails.
-pub async fn open_of_policy(
-    connection: &impl ConnectionTrait,
-    policy: &IncidentPolicy,
-    from: Timestamp,
-) -> Result<Vec<i64>, MainError> {
-    let to_incident =
-        Entity::belongs_to(incident::Entity).from(Column::IncidentId).to(incident::Column::Id).into();
-    let keys = Entity::find()
-        .select_only()
-        .column(Column::IncidentId)
-        .join(JoinType::InnerJoin, to_incident)
-        .filter(Column::PolicyId.eq(policy.key).or(Column::PolicyId.is_null()))
-        .filter(incident::Column::OrganisationId.eq(policy.organisation))
-        .filter(incident::Column::ResolvedAt.is_null())
-        .filter(Column::IncidentId.in_subquery(grown_since(from)))
-        .order_by_desc(incident::Column::StartedAt)
-        .order_by_desc(incident::Column::Id);
-    Ok(keys.into_tuple().all(connection).await?)
-}
-
-/// Incidents that a service has joined since then.
-fn grown_since(from: Timestamp) -> SelectStatement {
-    Query::select()
-        .column(incident_service::Column::IncidentId)
-        .from(incident_service::Entity)
-        .and_where(incident_service::Column::AddedAt.gte(from.ms()))
-        .to_owned()
 }

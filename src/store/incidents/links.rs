@@ -13,13 +13,16 @@ use watchkeeper_entities::{incident_service, incident_statuspage, incident_updat
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::incident::{Affected, ChosenPage, Impact, TimelineEntry, sort_by_name};
+use crate::model::incident::{Affected, ChosenPage, Impact, TimelineEntry, WholeIncident, sort_by_name};
 use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::MainError;
 use crate::store::incidents::evidence;
 use crate::store::scoped::{Rows, narrowed};
+
+/// Services in one statement: far below what a statement may bind.
+const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// The services of the sight that each of these incidents affects, by name.
 pub(super) async fn affected(
@@ -66,6 +69,22 @@ async fn narrowly_affected(
     for services in found.values_mut() {
         sort_by_name(services);
     }
+    Ok(found)
+}
+
+/// Those of these services that an incident affects, by name.
+pub(super) async fn affected_among(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    services: &[ServiceKey],
+) -> Result<Vec<Affected>, MainError> {
+    let mut found = Vec::new();
+    for some in services.chunks(SERVICES_PER_STATEMENT) {
+        let among = incident_service::Column::ServiceId.is_in(some.iter().copied());
+        let mut affected = narrowly_affected(connection, Some(among), &[incident]).await?;
+        found.extend(affected.remove(&incident).unwrap_or_default());
+    }
+    sort_by_name(&mut found);
     Ok(found)
 }
 
@@ -143,22 +162,36 @@ pub(super) async fn timeline(
         entries = entries.filter(incident_update::Column::NamesServices.eq(false));
     }
     let rows = entries.order_by_asc(incident_update::Column::Id).all(connection).await?;
-    let entry = |row: &incident_update::Model| {
-        let corrupt = |problem: &str| MainError::corrupt("incident_update", &row.id, &problem);
-        Ok::<_, MainError>(TimelineEntry {
-            id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
-            status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
-            message: Translated::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
-            notify_subscribers: row.notify_subscribers,
-            created_at: Timestamp::from_ms(row.created_at),
-        })
-    };
     let mut timeline = Timeline::default();
     for row in &rows {
         let part = if row.is_internal { &mut timeline.internal } else { &mut timeline.public };
-        part.push(entry(row)?);
+        part.push(to_entry(row)?);
     }
     Ok(timeline)
+}
+
+/// The newest entry of the public timeline of an incident; `None` when there is none.
+pub(super) async fn newest_update(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+) -> Result<Option<TimelineEntry>, MainError> {
+    let newest = incident_update::Entity::find()
+        .filter(incident_update::Column::IncidentId.eq(incident))
+        .filter(incident_update::Column::IsInternal.eq(false))
+        .order_by_desc(incident_update::Column::Id)
+        .limit(1);
+    newest.one(connection).await?.as_ref().map(to_entry).transpose()
+}
+
+fn to_entry(row: &incident_update::Model) -> Result<TimelineEntry, MainError> {
+    let corrupt = |problem: &str| MainError::corrupt("incident_update", &row.id, &problem);
+    Ok(TimelineEntry {
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one"))?,
+        status: row.status.parse().map_err(|_| corrupt("unknown status"))?,
+        message: Translated::from_stored(&row.message).map_err(|_| corrupt("unreadable message"))?,
+        notify_subscribers: row.notify_subscribers,
+        created_at: Timestamp::from_ms(row.created_at),
+    })
 }
 
 /// Adds entries to a timeline.
@@ -196,10 +229,10 @@ pub(super) fn update_row(
 }
 
 /// Adds services to those that an incident affects.
-pub(super) async fn add_services(
+pub(super) async fn add_services<'a>(
     connection: &impl ConnectionTrait,
     incident: i64,
-    services: impl Iterator<Item = &Affected>,
+    services: impl Iterator<Item = &'a Affected>,
 ) -> Result<(), MainError> {
     let rows: Vec<_> = services
         .map(|affected| incident_service::ActiveModel {
@@ -212,8 +245,8 @@ pub(super) async fn add_services(
             evidence: Set(affected.evidence.as_deref().and_then(evidence::to_stored)),
         })
         .collect();
-    if !rows.is_empty() {
-        incident_service::Entity::insert_many(rows).exec_without_returning(connection).await?;
+    for chunk in rows.chunks(SERVICES_PER_STATEMENT) {
+        incident_service::Entity::insert_many(chunk.to_vec()).exec_without_returning(connection).await?;
     }
     Ok(())
 }
@@ -228,8 +261,8 @@ pub(super) async fn set_services(
     let known: HashMap<ServiceKey, &Affected> = before.iter().map(|row| (row.service, row)).collect();
     let kept: HashMap<ServiceKey, &Affected> = after.iter().map(|row| (row.service, row)).collect();
     let gone: Vec<ServiceKey> = known.keys().filter(|key| !kept.contains_key(key)).copied().collect();
-    if !gone.is_empty() {
-        of_incident(incident_service::Entity::delete_many(), incident, gone).exec(connection).await?;
+    for some in gone.chunks(SERVICES_PER_STATEMENT) {
+        of_incident(incident_service::Entity::delete_many(), incident, some).exec(connection).await?;
     }
     add_services(connection, incident, after.iter().filter(|row| !known.contains_key(&row.service))).await?;
     // Few different values, however many services.
@@ -239,10 +272,12 @@ pub(super) async fn set_services(
         changed.entry(value).or_default().push(row.service);
     }
     for ((impact, recovered_at), services) in changed {
-        let rows = incident_service::Entity::update_many()
-            .col_expr(incident_service::Column::Impact, Expr::value(impact.map(Impact::as_str)))
-            .col_expr(incident_service::Column::RecoveredAt, Expr::value(recovered_at));
-        of_incident(rows, incident, services).exec(connection).await?;
+        for some in services.chunks(SERVICES_PER_STATEMENT) {
+            let rows = incident_service::Entity::update_many()
+                .col_expr(incident_service::Column::Impact, Expr::value(impact.map(Impact::as_str)))
+                .col_expr(incident_service::Column::RecoveredAt, Expr::value(recovered_at));
+            of_incident(rows, incident, some).exec(connection).await?;
+        }
     }
     let mut moved: HashMap<Timestamp, Vec<ServiceKey>> = HashMap::new();
     let is_moved =
@@ -251,18 +286,51 @@ pub(super) async fn set_services(
         moved.entry(row.added_at).or_default().push(row.service);
     }
     for (added_at, services) in moved {
-        let rows = incident_service::Entity::update_many()
-            .col_expr(incident_service::Column::AddedAt, Expr::value(added_at.ms()));
-        of_incident(rows, incident, services).exec(connection).await?;
+        for some in services.chunks(SERVICES_PER_STATEMENT) {
+            let rows = incident_service::Entity::update_many()
+                .col_expr(incident_service::Column::AddedAt, Expr::value(added_at.ms()));
+            of_incident(rows, incident, some).exec(connection).await?;
+        }
     }
     evidence::set_of_known(connection, incident, &known, after).await
 }
 
+/// Changes the services that were not read as the incident has changed: derived impacts follow the severity, and what has not
+/// recovered by the end of the incident has then.
+pub(super) async fn change_others(
+    connection: &impl ConnectionTrait,
+    before: &WholeIncident,
+    after: &WholeIncident,
+) -> Result<(), MainError> {
+    if after.others == 0 {
+        return Ok(());
+    }
+    let (was, is) = (&before.incident, &after.incident);
+    let rows =
+        || incident_service::Entity::update_many().filter(incident_service::Column::IncidentId.eq(is.key));
+    let impact = is.kind.impact(is.severity);
+    if was.kind.impact(was.severity) != impact {
+        let derived = rows().filter(incident_service::Column::IsDerived.eq(true));
+        derived
+            .col_expr(incident_service::Column::Impact, Expr::value(impact.map(Impact::as_str)))
+            .exec(connection)
+            .await?;
+    }
+    if let (None, Some(end)) = (was.resolved_at, is.resolved_at) {
+        let unrecovered = rows().filter(incident_service::Column::RecoveredAt.is_null());
+        unrecovered
+            .col_expr(incident_service::Column::RecoveredAt, Expr::value(end.ms()))
+            .exec(connection)
+            .await?;
+    }
+    Ok(())
+}
+
 /// Narrows a statement to these services of an incident.
-fn of_incident<Q: QueryFilter>(statement: Q, incident: i64, services: Vec<ServiceKey>) -> Q {
+fn of_incident<Q: QueryFilter>(statement: Q, incident: i64, services: &[ServiceKey]) -> Q {
     statement
         .filter(incident_service::Column::IncidentId.eq(incident))
-        .filter(incident_service::Column::ServiceId.is_in(services))
+        .filter(incident_service::Column::ServiceId.is_in(services.iter().copied()))
 }
 
 /// Makes the stored pages of an incident equal to `after`.

@@ -3,10 +3,14 @@
 //! It works for every organisation at once; nothing that answers a client may use it. Notices affect nothing, so nothing
 //! recovers from them.
 
-use sea_orm::sea_query::{CaseStatement, Expr, Query, SelectStatement};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use std::collections::HashMap;
+
+use sea_orm::sea_query::{Expr, OnConflict, Query, SelectStatement};
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder,
+};
 use watchkeeper_entities::incident;
-use watchkeeper_entities::incident_service::{Column, Entity};
+use watchkeeper_entities::incident_service::{Column, Entity, Model};
 
 use crate::clock::Timestamp;
 use crate::model::incident::IncidentKind;
@@ -25,6 +29,17 @@ pub struct Unrecovered {
     pub service: ServiceKey,
     /// The time since which it is affected.
     pub added_at: Timestamp,
+}
+
+/// A service that works again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecoveredService {
+    /// The service.
+    pub service: ServiceKey,
+    /// The time since which it works.
+    pub at: Timestamp,
+    /// Key of the incident that its outage belongs to.
+    pub incident: Option<i64>,
 }
 
 /// The unrecovered among these services; among all when `None`.
@@ -74,54 +89,44 @@ pub async fn mark(
     Ok(())
 }
 
-/// The keys of the open incidents from which a service is about to be marked as recovered by [`mark_service`].
+/// Notes of each of these services that it has recovered from every open incident that it was in by then, and from its own in any
+/// case: that may have been told of it later than its return began. Doing it again changes nothing. Gives what is news, by incident
+/// and service. The organisations of the services are locked.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn incidents_to_mark(
+pub async fn mark_services(
     connection: &impl ConnectionTrait,
-    service: ServiceKey,
-    (recovered_at, own): (Timestamp, Option<i64>),
-) -> Result<Vec<i64>, MainError> {
-    let was_in = Condition::any()
-        .add(Column::AddedAt.lte(recovered_at.ms()))
-        .add_option(own.map(|own| Column::IncidentId.eq(own)));
-    let keys = Entity::find()
-        .select_only()
-        .column(Column::IncidentId)
-        .filter(Column::ServiceId.eq(service))
-        .filter(Column::RecoveredAt.is_null())
-        .filter(was_in)
-        .filter(Column::IncidentId.in_subquery(open()));
-    Ok(keys.into_tuple().all(connection).await?)
-}
-
-/// Notes that a service has recovered from every open incident that it was in by then, and from its own in any case: that
-/// may have been told of it later than its return began. Doing it again changes nothing. Gives the number of incidents for which
-/// that is news.
-///
-/// # Errors
-/// When the database fails.
-pub async fn mark_service(
-    connection: &impl ConnectionTrait,
-    service: ServiceKey,
-    (recovered_at, own): (Timestamp, Option<i64>),
-) -> Result<u64, MainError> {
-    let at = recovered_at.ms();
-    let not_before = CaseStatement::new()
-        .case(Column::AddedAt.gt(at), Expr::col(Column::AddedAt))
-        .finally(Expr::value(at));
-    let was_in =
-        Condition::any().add(Column::AddedAt.lte(at)).add_option(own.map(|own| Column::IncidentId.eq(own)));
-    let marked = Entity::update_many()
-        .col_expr(Column::RecoveredAt, not_before.into())
-        .filter(Column::ServiceId.eq(service))
-        .filter(Column::RecoveredAt.is_null())
-        .filter(was_in)
-        .filter(Column::IncidentId.in_subquery(open()))
-        .exec(connection)
-        .await?;
-    Ok(marked.rows_affected)
+    recovered: &[RecoveredService],
+) -> Result<Vec<(i64, ServiceKey)>, MainError> {
+    let mut news = Vec::new();
+    for chunk in recovered.chunks(SERVICES_PER_STATEMENT) {
+        let by_service: HashMap<ServiceKey, &RecoveredService> =
+            chunk.iter().map(|recovered| (recovered.service, recovered)).collect();
+        let waiting = Entity::find()
+            .filter(Column::ServiceId.is_in(by_service.keys().copied()))
+            .filter(Column::RecoveredAt.is_null())
+            .filter(Column::IncidentId.in_subquery(open()))
+            .order_by_asc(Column::IncidentId)
+            .order_by_asc(Column::ServiceId)
+            .all(connection)
+            .await?;
+        let marked = waiting.into_iter().filter_map(|row| {
+            let RecoveredService { at, incident, .. } = by_service.get(&row.service_id)?;
+            let was_in = row.added_at <= at.ms() || *incident == Some(row.incident_id);
+            was_in.then(|| Model { recovered_at: Some(at.ms().max(row.added_at)), ..row })
+        });
+        let marked: Vec<Model> = marked.collect();
+        for rows in marked.chunks(SERVICES_PER_STATEMENT) {
+            let replaced = OnConflict::columns([Column::IncidentId, Column::ServiceId])
+                .update_column(Column::RecoveredAt)
+                .to_owned();
+            let rows = rows.iter().map(|row| row.clone().into_active_model().reset_all());
+            Entity::insert_many(rows).on_conflict(replaced).exec_without_returning(connection).await?;
+        }
+        news.extend(marked.iter().map(|row| (row.incident_id, row.service_id)));
+    }
+    Ok(news)
 }
 
 /// Keys of open incidents from which services recover.

@@ -62,6 +62,7 @@ pub async fn save(
     let new = after.internal_updates.get(before.internal_updates.len()..).unwrap_or_default();
     links::add_updates(connection, key, new, Audience::Members).await?;
     links::set_services(connection, key, &before.services, &after.services).await?;
+    links::change_others(connection, before, after).await?;
     automation::save(connection, key, (before.automation, after.automation)).await?;
     links::set_pages(connection, key, &before.statuspages, &after.statuspages).await
 }

@@ -93,6 +93,7 @@ pub fn main() -> Vec<Table> {
         Table::of::<entities::incident::Entity>(LARGE_ROWS),
         Table::of::<entities::incident_update::Entity>(LARGE_ROWS),
         Table::of::<entities::incident_automation::Entity>(SMALL_ROWS),
+        Table::of::<entities::incident_group_key::Entity>(SMALL_ROWS),
         Table::of::<entities::escalation::Entity>(SMALL_ROWS),
         Table::of::<entities::outage::Entity>(SMALL_ROWS),
         Table::of::<entities::incident_service::Entity>(SMALL_ROWS),

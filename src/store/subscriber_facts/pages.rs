@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait as _};
 use watchkeeper_entities::component::{Column, Entity, Model};
-use watchkeeper_entities::{maintenance_service, maintenance_statuspage};
+use watchkeeper_entities::{incident_service, maintenance_service, maintenance_statuspage};
 
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
@@ -40,6 +40,27 @@ pub async fn that_show(
         chosen.iter().copied().collect()
     };
     Ok(shown.into_iter().collect())
+}
+
+/// Those of the services of an incident that a component of some page shows.
+///
+/// # Errors
+/// When the database fails.
+pub async fn services_on_pages(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+) -> Result<Vec<ServiceKey>, MainError> {
+    let of_incident = incident_service::Entity::find()
+        .select_only()
+        .column(incident_service::Column::ServiceId)
+        .filter(incident_service::Column::IncidentId.eq(incident))
+        .into_query();
+    let shown = Entity::find()
+        .select_only()
+        .column(Column::ServiceId)
+        .distinct()
+        .filter(Column::ServiceId.in_subquery(of_incident));
+    Ok(shown.into_tuple().all(connection).await?)
 }
 
 /// The keys of the pages, ascending, that show a maintenance.

@@ -171,6 +171,7 @@ impl Draft<'_> {
         let mut made = WholeIncident {
             incident,
             services: Vec::new(),
+            others: 0,
             statuspages,
             updates: vec![first],
             internal_updates: Vec::new(),

@@ -129,6 +129,7 @@ pub(super) fn incident(severity: Severity) -> WholeIncident {
             updated_at: at(100),
         },
         services: Vec::new(),
+        others: 0,
         statuspages: Vec::new(),
         updates: Vec::new(),
         internal_updates: Vec::new(),

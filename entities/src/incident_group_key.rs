@@ -1,0 +1,29 @@
+//! What an incident that the engine has opened gathers failures by.
+
+use sea_orm::entity::prelude::{
+    ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
+    PrimaryKeyTrait,
+};
+
+/// What an incident that the engine has opened gathers failures by.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "incident_group_key")]
+pub struct Model {
+    /// `tag` or `service`.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub kind: String,
+    /// The tag that services carry, or the service that they depend on.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub key_id: i64,
+    /// The policy that the incident followed when the service joined; it may be gone.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub policy_id: i64,
+    /// The incident that a service with the key joined last.
+    pub incident_id: i64,
+}
+
+/// No relation is followed by the entities; `store` says what it joins.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,59 @@
+//! What services have in common whose failures are one incident.
+
+use crate::model::service::ServiceKey;
+
+/// Something that services have in common: failures of services that share one belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GroupKey {
+    /// They carry the tag of this row.
+    Tag(i64),
+    /// They depend on this service, or are it.
+    Service(ServiceKey),
+}
+
+impl GroupKey {
+    /// The word of tags.
+    pub const TAG: &'static str = "tag";
+    /// The word of services.
+    pub const SERVICE: &'static str = "service";
+
+    /// The word that says what the key names.
+    #[must_use]
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Tag(_) => Self::TAG,
+            Self::Service(_) => Self::SERVICE,
+        }
+    }
+
+    /// The key of the row that it names.
+    #[must_use]
+    pub const fn row(self) -> i64 {
+        match self {
+            Self::Tag(row) | Self::Service(row) => row,
+        }
+    }
+
+    /// The key of this kind; `None` when the word is unknown.
+    #[must_use]
+    pub fn from_row(kind: &str, row: i64) -> Option<Self> {
+        match kind {
+            Self::TAG => Some(Self::Tag(row)),
+            Self::SERVICE => Some(Self::Service(row)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_survives_the_database() {
+        for key in [GroupKey::Tag(7), GroupKey::Service(7)] {
+            assert_eq!(GroupKey::from_row(key.kind(), key.row()), Some(key));
+        }
+        assert_eq!(GroupKey::from_row("page", 7), None);
+    }
+}

@@ -1,0 +1,134 @@
+//! Incidents read in part: as much as the trouble of some services can change, however many services the incident affects.
+//!
+//! Up to [`WHOLE_MAX`] services an incident is read whole. Beyond that, services that were not read are counted in `others`, and
+//! what is to be known of all of them is asked of the database.
+
+use sea_orm::sea_query::SelectStatement;
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
+};
+use watchkeeper_entities::incident_service::{Column, Entity};
+use watchkeeper_entities::{incident, service_tag};
+
+use crate::clock::Timestamp;
+use crate::model::incident::{Impact, WholeIncident};
+use crate::model::outage_evidence::SERVICES_MAX;
+use crate::model::service::ServiceKey;
+use crate::model::sight::Sight;
+use crate::store::MainError;
+use crate::store::incidents::{automation, links, rows, whole};
+
+/// Most services of an incident that is read whole.
+pub const WHOLE_MAX: u64 = 1_000;
+/// The services that are read of every incident: those that it affected first. Titles and messages name no more.
+const FIRST: u64 = 50;
+
+/// The incident with this key and, when it affects many services, of them only these, the first ones, the last one, those that have
+/// evidence, one of those that are down, and one of those that have not recovered. Others cannot change it until the transaction ends.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_key_for_update(
+    connection: &impl ConnectionTrait,
+    key: i64,
+    services: &[ServiceKey],
+) -> Result<Option<WholeIncident>, MainError> {
+    let Some(row) = incident::Entity::find_by_id(key).lock_exclusive().one(connection).await? else {
+        return Ok(None);
+    };
+    let incident = rows::from_row(row)?;
+    let everything = Sight::whole(incident.organisation);
+    let count = count(connection, key).await?;
+    if count <= WHOLE_MAX {
+        return Ok(Some(whole(connection, everything, incident).await?));
+    }
+    let mut wanted = always_read(connection, key).await?;
+    wanted.extend_from_slice(services);
+    wanted.sort_unstable();
+    wanted.dedup();
+    let services = links::affected_among(connection, key, &wanted).await?;
+    Ok(Some(WholeIncident {
+        others: usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(services.len()),
+        services,
+        statuspages: links::pages(connection, everything, key).await?,
+        updates: links::newest_update(connection, key).await?.into_iter().collect(),
+        internal_updates: Vec::new(),
+        automation: automation::find(connection, key).await?,
+        incident,
+    }))
+}
+
+/// The keys of all services that an incident affects.
+///
+/// # Errors
+/// When the database fails.
+pub async fn services_of(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+) -> Result<Vec<ServiceKey>, MainError> {
+    Ok(keys_of(incident).into_tuple().all(connection).await?)
+}
+
+/// The keys of the tags that services of an incident carry, each once.
+///
+/// # Errors
+/// When the database fails.
+pub async fn tags_of(connection: &impl ConnectionTrait, incident: i64) -> Result<Vec<i64>, MainError> {
+    let services: SelectStatement = keys_of(incident).into_query();
+    let carried = service_tag::Entity::find()
+        .select_only()
+        .column(service_tag::Column::TagId)
+        .distinct()
+        .filter(service_tag::Column::ServiceId.in_subquery(services));
+    Ok(carried.into_tuple().all(connection).await?)
+}
+
+/// The time at which a service recovered from an incident last; `None` when none has.
+///
+/// # Errors
+/// When the database fails.
+pub async fn last_recovery(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+) -> Result<Option<Timestamp>, MainError> {
+    let last = Entity::find()
+        .select_only()
+        .column_as(Column::RecoveredAt.max(), "last")
+        .filter(Column::IncidentId.eq(incident));
+    let last: Option<Option<i64>> = last.into_tuple().one(connection).await?;
+    Ok(last.flatten().map(Timestamp::from_ms))
+}
+
+async fn count(connection: &impl ConnectionTrait, incident: i64) -> Result<u64, MainError> {
+    let number = Entity::find()
+        .select_only()
+        .column_as(Column::ServiceId.count(), "number")
+        .filter(Column::IncidentId.eq(incident));
+    let number: Option<i64> = number.into_tuple().one(connection).await?;
+    Ok(number.unwrap_or_default().unsigned_abs())
+}
+
+/// The services that are read of an incident whoever asks for it.
+async fn always_read(connection: &impl ConnectionTrait, incident: i64) -> Result<Vec<ServiceKey>, MainError> {
+    let by_time = || keys_of(incident).order_by_asc(Column::AddedAt).order_by_asc(Column::ServiceId);
+    let last = keys_of(incident).order_by_desc(Column::AddedAt).order_by_desc(Column::ServiceId);
+    let wanted = [
+        by_time().limit(FIRST),
+        last.limit(1),
+        // As many as have some at most: whether there is room for more is to be known.
+        by_time().filter(Column::Evidence.is_not_null()).limit(SERVICES_MAX as u64),
+        // The title names the worst trouble, whoever has it.
+        by_time().filter(Column::Impact.eq(Impact::MajorOutage.as_str())).limit(1),
+        // Whether there is one is to be known of all.
+        by_time().filter(Column::RecoveredAt.is_null()).limit(1),
+    ];
+    let mut found: Vec<ServiceKey> = Vec::new();
+    for some in wanted {
+        found.extend(some.into_tuple::<ServiceKey>().all(connection).await?);
+    }
+    Ok(found)
+}
+
+fn keys_of(incident: i64) -> Select<Entity> {
+    Entity::find().select_only().column(Column::ServiceId).filter(Column::IncidentId.eq(incident))
+}

@@ -1,0 +1,99 @@
+//! What incidents of the engine gather failures by: for each policy and key the incident that a service with that key joined last.
+//!
+//! A row is written when a service joins, so that the next one finds its incident by its own keys, however many services the incident
+//! affects. Rows of incidents that are over stay until the incident is deleted or another one takes the key, and are not
+//! found. Rows of a policy that is deleted stay, so that another one takes over its incidents.
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::{Expr, ExprTrait as _, OnConflict, Query, SelectStatement};
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use watchkeeper_entities::incident_group_key::{ActiveModel, Column, Entity};
+use watchkeeper_entities::{incident, incident_automation};
+
+use crate::model::group_key::GroupKey;
+use crate::model::incident_policy::IncidentPolicy;
+use crate::store::MainError;
+
+/// Keys in one statement: far below what a statement may bind.
+const KEYS_PER_STATEMENT: usize = 1_000;
+
+/// The open incidents that each of these keys leads to, opened by this policy or by one of the organisation that is gone, the newest
+/// first; keys that lead to none are missing.
+///
+/// # Errors
+/// When the database fails.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    policy: &IncidentPolicy,
+    keys: &[GroupKey],
+) -> Result<HashMap<GroupKey, Vec<i64>>, MainError> {
+    let mut found: HashMap<GroupKey, Vec<i64>> = HashMap::new();
+    for kind in [GroupKey::TAG, GroupKey::SERVICE] {
+        let of_kind: Vec<i64> = keys.iter().filter(|key| key.kind() == kind).map(|key| key.row()).collect();
+        for some in of_kind.chunks(KEYS_PER_STATEMENT) {
+            let rows = Entity::find()
+                .filter(Column::Kind.eq(kind))
+                .filter(Column::KeyId.is_in(some.iter().copied()))
+                .filter(Expr::exists(open_incident(policy)))
+                .order_by_desc(Column::IncidentId)
+                .all(connection)
+                .await?;
+            for row in rows {
+                let Some(key) = GroupKey::from_row(&row.kind, row.key_id) else { continue };
+                let incidents = found.entry(key).or_default();
+                if !incidents.contains(&row.incident_id) {
+                    incidents.push(row.incident_id);
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The incident of a row, if it is open and this policy has opened it, or one that is gone.
+fn open_incident(policy: &IncidentPolicy) -> SelectStatement {
+    let incident = |column| Expr::col((incident::Entity, column));
+    let automation = |column| Expr::col((incident_automation::Entity, column));
+    let is_of_policy = automation(incident_automation::Column::PolicyId)
+        .eq(policy.key)
+        .or(automation(incident_automation::Column::PolicyId).is_null());
+    Query::select()
+        .expr(Expr::value(1))
+        .from(incident::Entity)
+        .inner_join(
+            incident_automation::Entity,
+            automation(incident_automation::Column::IncidentId)
+                .equals((incident::Entity, incident::Column::Id)),
+        )
+        .and_where(incident(incident::Column::Id).equals((Entity, Column::IncidentId)))
+        .and_where(incident(incident::Column::OrganisationId).eq(policy.organisation))
+        .and_where(incident(incident::Column::ResolvedAt).is_null())
+        .and_where(is_of_policy)
+        .to_owned()
+}
+
+/// Lets these keys lead to this incident, which follows this policy, from now on.
+///
+/// # Errors
+/// When the database fails.
+pub async fn lead_to(
+    connection: &impl ConnectionTrait,
+    (policy, incident): (i64, i64),
+    keys: &[GroupKey],
+) -> Result<(), MainError> {
+    let row = |key: &GroupKey| ActiveModel {
+        kind: Set(key.kind().into()),
+        key_id: Set(key.row()),
+        policy_id: Set(policy),
+        incident_id: Set(incident),
+    };
+    for some in keys.chunks(KEYS_PER_STATEMENT) {
+        let replaced = OnConflict::columns([Column::Kind, Column::KeyId, Column::PolicyId])
+            .update_column(Column::IncidentId)
+            .to_owned();
+        let rows = some.iter().map(row);
+        Entity::insert_many(rows).on_conflict(replaced).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}

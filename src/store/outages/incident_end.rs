@@ -1,0 +1,80 @@
+//! The outages that wait for the end of an incident, however many they are. Nothing that answers a client may use it.
+
+use sea_orm::sea_query::{Expr, ExprTrait as _, Query};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use watchkeeper_entities::incident_service;
+use watchkeeper_entities::outage::{Column, Entity};
+
+use crate::clock::Timestamp;
+use crate::model::service::ServiceKey;
+use crate::store::MainError;
+use crate::store::outages::{forget, postpone_recovered};
+
+/// The time at which the last of the services recovered whose outages wait for the end of this incident; `None` while one of them
+/// has not, or when there are none.
+///
+/// # Errors
+/// When the database fails.
+pub async fn last_recovery(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+) -> Result<Option<Timestamp>, MainError> {
+    let of_incident = || Entity::find().select_only().filter(Column::IncidentId.eq(incident));
+    let lasting = of_incident().column(Column::ServiceId).filter(Column::RecoveredAt.is_null()).limit(1);
+    if lasting.into_tuple::<i64>().one(connection).await?.is_some() {
+        return Ok(None);
+    }
+    let last = of_incident().column_as(Column::RecoveredAt.max(), "last").into_tuple::<Option<i64>>();
+    Ok(last.one(connection).await?.flatten().map(Timestamp::from_ms))
+}
+
+/// Returns true if a service that has not recovered from the incident is in trouble. One that never was has nothing to recover
+/// from: a person has added it, and nobody waits for it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn is_any_failing(connection: &impl ConnectionTrait, incident: i64) -> Result<bool, MainError> {
+    let affected = |column| Expr::col((incident_service::Entity, column));
+    // Asked of each service that has not recovered, of which there is none at the end of most incidents.
+    let is_failing = Query::select()
+        .expr(Expr::value(1))
+        .from(Entity)
+        .and_where(
+            Expr::col((Entity, Column::ServiceId))
+                .equals((incident_service::Entity, incident_service::Column::ServiceId)),
+        )
+        .and_where(Expr::col((Entity, Column::RecoveredAt)).is_null())
+        .to_owned();
+    let failing = incident_service::Entity::find()
+        .select_only()
+        .column(incident_service::Column::ServiceId)
+        .filter(affected(incident_service::Column::IncidentId).eq(incident))
+        .filter(affected(incident_service::Column::RecoveredAt).is_null())
+        .filter(Expr::exists(is_failing))
+        .limit(1);
+    Ok(failing.into_tuple::<i64>().one(connection).await?.is_some())
+}
+
+/// Forgets outages of an incident that have recovered, `most` at once; if there are more, one of them is looked at now, and may
+/// forget the next ones.
+///
+/// # Errors
+/// When the database fails.
+pub async fn forget_recovered(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    (most, now): (u64, Timestamp),
+) -> Result<(), MainError> {
+    let recovered = Entity::find()
+        .select_only()
+        .column(Column::ServiceId)
+        .filter(Column::IncidentId.eq(incident))
+        .filter(Column::RecoveredAt.is_not_null())
+        .limit(most + 1);
+    let mut recovered: Vec<ServiceKey> = recovered.into_tuple().all(connection).await?;
+    if recovered.len() as u64 > most {
+        let next: Vec<ServiceKey> = recovered.pop().into_iter().collect();
+        postpone_recovered(connection, &next, now).await?;
+    }
+    forget(connection, &recovered).await
+}
