@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
 mod alert_simulation;
+mod big_outages;
 mod broken_log;
 #[allow(dead_code, reason = "shared with the tests of the store, which use all of it")]
 #[path = "../store/support/chance.rs"]

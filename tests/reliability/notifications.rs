@@ -212,7 +212,7 @@ fn memory_kib(process: u32) -> u64 {
 }
 
 /// Milliseconds of CPU that the process has used.
-fn cpu(process: u32) -> u64 {
+pub(crate) fn cpu(process: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
     (fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()) * 10

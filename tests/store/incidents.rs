@@ -50,6 +50,7 @@ pub(crate) fn made(owner: &Organisation, affected: &[&Service]) -> WholeIncident
     let mut made = WholeIncident {
         incident,
         services: Vec::new(),
+        others: 0,
         statuspages: Vec::new(),
         updates: vec![first],
         internal_updates: Vec::new(),

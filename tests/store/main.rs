@@ -22,6 +22,7 @@ mod held_messages;
 mod holds;
 mod idempotency_keys;
 mod import;
+mod incident_excerpts;
 mod incidents;
 mod installation;
 mod linked;

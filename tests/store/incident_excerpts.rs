@@ -1,0 +1,181 @@
+//! Incidents of many services are read in part, and change as a whole all the same.
+
+use rstest::rstest;
+use watchkeeper::id::Id;
+use watchkeeper::lifecycle;
+use watchkeeper::model::access::Organisation;
+use watchkeeper::model::automation::{Automation, Edited};
+use watchkeeper::model::group_key::GroupKey;
+use watchkeeper::model::incident::{Impact, IncidentStatus, Severity, TimelineEntry, WholeIncident};
+use watchkeeper::model::incident_policy::{IncidentPolicy, OutageKind};
+use watchkeeper::model::outage::Outage;
+use watchkeeper::model::outage_evidence::OutageEvidence;
+use watchkeeper::model::service::Service;
+use watchkeeper::model::sight::Sight;
+use watchkeeper::model::translated::Translated;
+use watchkeeper::store::incidents::recovery::{RecoveredService, mark_services};
+use watchkeeper::store::incidents::{excerpt, group_keys};
+use watchkeeper::store::outages::incident_end;
+use watchkeeper::store::{Transaction, incident_policies, incidents, outages, services};
+
+use crate::incidents::made;
+use crate::support::Backend;
+use crate::support::rows::{at, service, stored_organisation};
+
+/// More than are read whole.
+const SERVICES: usize = 1_100;
+
+/// A stored incident of this organisation that affects many services, in the order in which they joined.
+async fn large(transaction: &Transaction, owner: &Organisation) -> (WholeIncident, Vec<Service>) {
+    let mut affected: Vec<Service> = Vec::new();
+    for number in 0..SERVICES {
+        let one = service(owner.key, &format!("s{number:04}"));
+        affected.push(services::insert(transaction, one).await.unwrap());
+    }
+    let mut whole = made(owner, &affected.iter().collect::<Vec<_>>());
+    for (ms, row) in (200..).zip(&mut whole.services) {
+        row.added_at = at(ms);
+    }
+    lifecycle::incidents::insert(transaction, &mut whole).await.unwrap();
+    (whole, affected)
+}
+
+#[rstest]
+#[tokio::test]
+async fn an_incident_of_many_services_is_read_in_part_and_changes_as_a_whole(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let transaction = store.main.begin().await.unwrap();
+    let (whole, affected) = large(&transaction, &owner).await;
+    transaction.commit().await.unwrap();
+
+    let transaction = store.main.begin().await.unwrap();
+    let (key, asked) = (whole.incident.key, affected[700].key);
+    let part = excerpt::of_key_for_update(&transaction, key, &[asked]).await.unwrap().unwrap();
+    let expected: Vec<i64> = (0..50).chain([700, SERVICES - 1]).map(|place| affected[place].key).collect();
+    assert_eq!(part.services.iter().map(|row| row.service).collect::<Vec<_>>(), expected);
+    assert_eq!((part.others, part.updates.len()), (SERVICES - expected.len(), 1));
+    let mut changed = part.clone();
+    changed.set_severity(Severity::Critical);
+    let entry = TimelineEntry {
+        id: Id::random(),
+        status: IncidentStatus::Resolved,
+        message: Translated::single("en", "Over."),
+        notify_subscribers: true,
+        created_at: at(9_000),
+    };
+    changed.resolve(entry, at(9_000));
+    lifecycle::incidents::save(&transaction, &part, &changed, at(9_000)).await.unwrap();
+    transaction.commit().await.unwrap();
+
+    let sight = Sight::whole(owner.key);
+    let found = incidents::find(store.main.reader(), sight, whole.incident.id).await.unwrap().unwrap();
+    let after = incidents::whole(store.main.reader(), sight, found).await.unwrap();
+    assert_eq!((after.services.len(), after.updates.len()), (SERVICES, 2));
+    let is_changed = |(row, added): (&watchkeeper::model::incident::Affected, i64)| {
+        row.impact == Some(Impact::MajorOutage)
+            && row.recovered_at == Some(at(9_000))
+            && row.added_at == at(added)
+    };
+    assert!(
+        after.services.iter().zip(200..).all(is_changed),
+        "those that were not read have changed as well"
+    );
+    assert_eq!(excerpt::last_recovery(store.main.reader(), key).await.unwrap(), Some(at(9_000)));
+}
+
+/// What is to be known of all services is known of an incident that is read in part.
+#[rstest]
+#[tokio::test]
+async fn an_incident_that_is_read_in_part_knows_who_has_not_recovered_and_who_has_evidence(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let transaction = store.main.begin().await.unwrap();
+    let (whole, affected) = large(&transaction, &owner).await;
+    let key = whole.incident.key;
+    let asked = affected[800].key;
+    let evidence = OutageEvidence { since: 1, target: None, depends_on: Vec::new(), last_failure: None };
+    let before = excerpt::of_key_for_update(&transaction, key, &[asked]).await.unwrap().unwrap();
+    let mut after = before.clone();
+    let row = after.services.iter_mut().find(|row| row.service == asked).unwrap();
+    row.evidence = Some(Box::new(evidence));
+    lifecycle::incidents::save(&transaction, &before, &after, at(5_000)).await.unwrap();
+    let recovered: Vec<RecoveredService> = affected
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| *place != 900)
+        .map(|(_, service)| RecoveredService { service: service.key, at: at(6_000), incident: None })
+        .collect();
+    let marked = mark_services(&transaction, &recovered).await.unwrap();
+    assert_eq!(marked.len(), SERVICES - 1);
+    assert!(mark_services(&transaction, &recovered).await.unwrap().is_empty(), "again it is no news");
+
+    let part = excerpt::of_key_for_update(&transaction, key, &[]).await.unwrap().unwrap();
+    let expected: Vec<i64> =
+        (0..50).chain([800, 900, SERVICES - 1]).map(|place| affected[place].key).collect();
+    assert_eq!(part.services.iter().map(|row| row.service).collect::<Vec<_>>(), expected);
+    assert_eq!(part.unrecovered().collect::<Vec<_>>(), [affected[900].key]);
+    assert_eq!(part.services.iter().filter(|row| row.evidence.is_some()).count(), 1);
+    assert_eq!(excerpt::last_recovery(&transaction, key).await.unwrap(), Some(at(6_000)));
+    // It has never failed: nobody waits for it.
+    assert!(!incident_end::is_any_failing(&transaction, key).await.unwrap());
+    let failing = Outage::begun(owner.key, affected[900].key, OutageKind::Down, at(300));
+    outages::save(&transaction, &[failing]).await.unwrap();
+    assert!(incident_end::is_any_failing(&transaction, key).await.unwrap());
+    transaction.commit().await.unwrap();
+}
+
+/// A key leads to the incident that a service with it joined last, while that is open; also when the policy of the incident is
+/// deleted.
+#[rstest]
+#[tokio::test]
+async fn a_key_leads_to_the_incident_of_its_policy(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let policy = incident_policies::list(store.main.reader(), owner.key).await.unwrap().remove(0);
+    let transaction = store.main.begin().await.unwrap();
+    let second_policy = IncidentPolicy { key: 0, id: Id::random(), position: 2, ..policy.clone() };
+    let second_policy = incident_policies::insert(&transaction, second_policy).await.unwrap();
+    let automation = Some(Automation { policy: Some(policy.key), edited: Edited::default() });
+    let mut first = WholeIncident { automation, ..made(&owner, &[]) };
+    let mut second = WholeIncident { automation, ..made(&owner, &[]) };
+    for whole in [&mut first, &mut second] {
+        lifecycle::incidents::insert(&transaction, whole).await.unwrap();
+    }
+    let keys = [GroupKey::Tag(7), GroupKey::Service(7), GroupKey::Service(8)];
+    group_keys::lead_to(&transaction, (policy.key, first.incident.key), &keys).await.unwrap();
+    group_keys::lead_to(&transaction, (policy.key, second.incident.key), &keys[..1]).await.unwrap();
+    let found = group_keys::find(&transaction, &policy, &keys).await.unwrap();
+    let leads = keys.map(|key| found.get(&key).cloned());
+    let [one, other] = [&first, &second].map(|whole| Some(vec![whole.incident.key]));
+    assert_eq!(leads, [other.clone(), one.clone(), one.clone()]);
+    assert_eq!(group_keys::find(&transaction, &second_policy, &keys).await.unwrap().len(), 0);
+
+    incident_policies::delete(&transaction, &policy).await.unwrap();
+    let found = group_keys::find(&transaction, &second_policy, &keys).await.unwrap();
+    assert_eq!(keys.map(|key| found.get(&key).cloned()), [other, one.clone(), one], "they are taken over");
+    let stranger = IncidentPolicy { organisation: owner.key + 1, ..second_policy.clone() };
+    assert!(group_keys::find(&transaction, &stranger, &keys).await.unwrap().is_empty());
+    let taken_over = (second_policy.key, first.incident.key);
+    group_keys::lead_to(&transaction, taken_over, &keys[..1]).await.unwrap();
+    let found = group_keys::find(&transaction, &second_policy, &keys[..1]).await.unwrap();
+    assert_eq!(found[&keys[0]], [second.incident.key, first.incident.key], "the newest comes first");
+
+    let stored = incidents::of_key_for_update(&transaction, first.incident.key).await.unwrap().unwrap();
+    let mut over = stored.clone();
+    over.incident.resolved_at = Some(at(9_000));
+    lifecycle::incidents::save(&transaction, &stored, &over, at(9_000)).await.unwrap();
+    let sight = Sight::whole(owner.key);
+    let found = group_keys::find(&transaction, &second_policy, &keys).await.unwrap();
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), [(keys[0], vec![second.incident.key])]);
+    let id = second.incident.id;
+    assert!(lifecycle::incidents::delete(&transaction, sight, id, at(9_000)).await.unwrap());
+    assert!(group_keys::find(&transaction, &second_policy, &keys).await.unwrap().is_empty());
+    transaction.commit().await.unwrap();
+}
