@@ -19,7 +19,7 @@ use crate::store::changes::Changes;
 use crate::store::error::{is_away, is_out_of_time};
 use crate::store::history::History;
 use crate::store::transaction::{Group, Transaction};
-use crate::store::{HistoryError, MainError, Reader, pool, unfinished};
+use crate::store::{HistoryError, MainError, OpenTransaction, Reader, pool, unfinished};
 
 /// Older versions can corrupt a database in WAL mode.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
@@ -211,6 +211,15 @@ impl<E: From<DbErr>> Database<E> {
     #[must_use]
     pub const fn reader(&self) -> &Reader {
         &self.reader
+    }
+
+    /// Begins a transaction that only reads, and sees everything as it was at one moment: for what several statements put
+    /// together. End it with [`OpenTransaction::end_reading`].
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn snapshot(&self) -> Result<OpenTransaction, E> {
+        Ok(OpenTransaction::begin_snapshot(&self.reader).await?)
     }
 
     /// The same database for work whose statements are long by design: PostgreSQL ends none of them for the time it takes,

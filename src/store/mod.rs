@@ -69,6 +69,7 @@ pub use error::{CorruptRow, HistoryError, MainError, StoreError};
 pub use sea_orm::ConnectionTrait as Connection;
 /// A pool of connections that reads run on.
 pub type Reader = bounded::Bounded<sea_orm::DatabaseConnection>;
+pub use open_transaction::OpenTransaction;
 pub use transaction::Transaction;
 
 /// The rows of one page of a list.

@@ -104,7 +104,7 @@ impl History {
     /// When the database fails.
     pub async fn snapshot(&self) -> Result<Snapshot, HistoryError> {
         self.rows.demand_prepared()?;
-        let rows = OpenTransaction::begin_snapshot(self.rows.reader()).await?;
+        let rows = self.rows.snapshot().await?;
         let segments = segments::visible(&rows).await?;
         Ok(Snapshot { rows, segments, storage: self.storage.clone() })
     }

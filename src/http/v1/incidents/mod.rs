@@ -33,16 +33,14 @@ use crate::id::Id;
 use crate::lifecycle;
 use crate::model::incident::{Affected, Incident};
 use crate::model::service::ServiceKey;
-use crate::store::{Connection, incidents};
+use crate::store::incidents::list::IncidentFilter;
+use crate::store::{Connection, MainError, PageWindow, incidents};
 
 pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, headers, canonical_path, .. } = call;
     let filter = filters::read(&state, &caller, &query).await?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let reader = state.databases.main.reader();
-    let window = request.window();
-    let (mut rows, total) = incidents::list::page(reader, caller.sight(), &filter, window).await?;
-    retitle(reader, &caller, &mut rows).await?;
+    let (rows, total) = page(&state, &caller, &filter, request.window()).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let row = |(incident, services): &(Incident, Vec<Affected>)| {
         to_json(&IncidentRowView::of(incident, services, &languages))
@@ -52,10 +50,28 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
 }
 
+/// A page of the incidents that the filter selects, as its caller may read them, and how many it selects. The title of an
+/// incident names the services that it affects, so both are of one moment.
+async fn page(
+    state: &AppState,
+    caller: &Caller,
+    filter: &IncidentFilter,
+    window: PageWindow,
+) -> Result<(Vec<(Incident, Vec<Affected>)>, u64), ApiError> {
+    let snapshot = state.databases.main.snapshot().await?;
+    let (mut rows, total) = incidents::list::page(&snapshot, caller.sight(), filter, window).await?;
+    retitle(&snapshot, caller, &mut rows).await?;
+    snapshot.end_reading().await.map_err(MainError::from)?;
+    Ok((rows, total))
+}
+
 pub(super) async fn show_incident(call: Call<AppState>) -> Result<Reply, ApiError> {
-    let incident = in_path::find(&call, incidents::find).await?;
+    let id = call.path.id(0)?;
     let Call { state, caller, headers, .. } = call;
-    let seen = Seen::read(state.databases.main.reader(), &caller, incident).await?;
+    let snapshot = state.databases.main.snapshot().await?;
+    let incident = incidents::find(&snapshot, caller.sight(), id).await?.ok_or(ApiError::NotFound)?;
+    let seen = Seen::read(&snapshot, &caller, incident).await?;
+    snapshot.end_reading().await.map_err(MainError::from)?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     Ok(Reply::data(to_json(&IncidentView::of(&seen, &languages))).in_language(&languages))
 }

@@ -7,12 +7,11 @@ use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
 use crate::http::kit::reply::Reply;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
-use crate::http::v1::incidents::filters;
-use crate::http::v1::incidents::sharing::retitle;
 use crate::http::v1::incidents::view::ServiceIncidentView;
+use crate::http::v1::incidents::{filters, page};
 use crate::http::v1::state::AppState;
 use crate::model::incident::{Affected, Incident};
-use crate::store::incidents::list::{self, IncidentFilter};
+use crate::store::incidents::list::IncidentFilter;
 use crate::store::services;
 
 pub(in crate::http) async fn list_service_incidents(call: Call<AppState>) -> Result<Reply, ApiError> {
@@ -21,10 +20,7 @@ pub(in crate::http) async fn list_service_incidents(call: Call<AppState>) -> Res
     let filter = filters::read(&state, &caller, &query).await?;
     let filter = IncidentFilter { of_service: Some(service), ..filter };
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let reader = state.databases.main.reader();
-    let window = request.window();
-    let (mut rows, total) = list::page(reader, caller.sight(), &filter, window).await?;
-    retitle(reader, &caller, &mut rows).await?;
+    let (rows, total) = page(&state, &caller, &filter, request.window()).await?;
     let languages = Languages::negotiate(&headers, &caller.organisation);
     let row = |(incident, services): &(Incident, Vec<Affected>)| {
         to_json(&ServiceIncidentView::of(incident, services, service, &languages))
