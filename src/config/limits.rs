@@ -31,7 +31,7 @@ pub struct StoreLimits {
     #[serde(skip)]
     pub postgres_connections: u32,
     /// The time that a statement may wait for a connection, and on SQLite for its turn to write, in seconds.
-    #[serde(skip)]
+    #[serde(deserialize_with = "rule::amount")]
     pub acquire_timeout_seconds: u64,
     /// The time that a statement may wait for a lock of PostgreSQL, in seconds; then PostgreSQL ends it, and nothing of its
     /// transaction has happened.

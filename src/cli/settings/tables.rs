@@ -39,6 +39,14 @@ pub(super) struct ProbeFlags {
 // `[database]`.
 #[derive(Args, Serialize)]
 pub(super) struct DatabaseFlags {
+    /// Seconds that a statement may wait for a connection, and on SQLite for its turn to write; then a request is answered 503
+    #[arg(
+        id = "database.acquire_timeout_seconds",
+        long = "database-acquire-timeout-seconds",
+        env = "WATCHKEEPER_DATABASE__ACQUIRE_TIMEOUT_SECONDS",
+        value_name = "N"
+    )]
+    acquire_timeout_seconds: Option<String>,
     /// Seconds that a statement may wait for a lock of PostgreSQL; then it ends, and a request is answered 503
     #[arg(
         id = "database.lock_timeout_seconds",

@@ -109,6 +109,8 @@ impl Server {
         }
         if is_embedded(&environment) {
             make_data_folder(&data_folder(&folder, &[]));
+            // A file has one writer at a time, and many tests at once write to it, on whatever machine.
+            environment.push(("WATCHKEEPER_DATABASE__ACQUIRE_TIMEOUT_SECONDS".to_owned(), "60".to_owned()));
         }
         let (child, address) = launch(&folder, &environment);
         let made = || std::fs::read_to_string(data_folder(&folder, &environment).join("token")).unwrap();
