@@ -1,6 +1,8 @@
 //! Incidents of many services are read in part, and change as a whole all the same.
 
 use rstest::rstest;
+use sea_orm::{ConnectionTrait as _, DatabaseConnection, EntityTrait as _, QueryOrder as _};
+use sea_orm_migration::MigratorTrait as _;
 use watchkeeper::id::Id;
 use watchkeeper::lifecycle;
 use watchkeeper::model::access::Organisation;
@@ -17,6 +19,8 @@ use watchkeeper::store::incidents::recovery::{RecoveredService, mark_services};
 use watchkeeper::store::incidents::{excerpt, group_keys};
 use watchkeeper::store::outages::incident_end;
 use watchkeeper::store::{Transaction, incident_policies, incidents, outages, services};
+use watchkeeper_entities::incident_group_key::{Column, Entity};
+use watchkeeper_migration::MainMigrator;
 
 use crate::incidents::made;
 use crate::support::Backend;
@@ -178,4 +182,65 @@ async fn a_key_leads_to_the_incident_of_its_policy(
     assert!(lifecycle::incidents::delete(&transaction, sight, id, at(9_000)).await.unwrap());
     assert!(group_keys::find(&transaction, &second_policy, &keys).await.unwrap().is_empty());
     transaction.commit().await.unwrap();
+}
+
+/// What fails after an upgrade joins the incident that was open before.
+#[rstest]
+#[tokio::test]
+async fn open_incidents_of_an_earlier_version_have_keys(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    const STEP: &str = "m0041_incident_group_keys";
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await;
+    let policy = incident_policies::list(store.main.reader(), owner.key).await.unwrap().remove(0);
+    let transaction = store.main.begin().await.unwrap();
+    let [parent, child, alone] = ["parent", "child", "alone"].map(|name| service(owner.key, name));
+    let parent = services::insert(&transaction, parent).await.unwrap();
+    let child = services::insert(&transaction, child).await.unwrap();
+    let alone = services::insert(&transaction, alone).await.unwrap();
+    let rows = [
+        format!(
+            "INSERT INTO service_dependency (service_id, position, parent_id) VALUES ({}, 0, {})",
+            child.key, parent.key
+        ),
+        format!(
+            "INSERT INTO tag (id, public_id, organisation_id, key, value, color, source, created_at) \
+            VALUES (7, 't', {}, 'shop', '', '#000000', 'user', 5)",
+            owner.key
+        ),
+        format!("INSERT INTO service_tag (service_id, tag_id) VALUES ({}, 7)", alone.key),
+    ];
+    for row in rows {
+        transaction.execute_unprepared(&row).await.unwrap();
+    }
+    let of = |policy| Some(Automation { policy, edited: Edited::default() });
+    let mut followed = WholeIncident { automation: of(Some(policy.key)), ..made(&owner, &[&child, &alone]) };
+    let mut over = WholeIncident { automation: followed.automation, ..made(&owner, &[&child, &alone]) };
+    over.incident.resolved_at = Some(at(9_000));
+    let mut orphan = WholeIncident { automation: of(None), ..made(&owner, &[&alone]) };
+    for whole in [&mut followed, &mut over, &mut orphan] {
+        lifecycle::incidents::insert(&transaction, whole).await.unwrap();
+    }
+    transaction.commit().await.unwrap();
+
+    let main: DatabaseConnection = sea_orm::Database::connect(&store.place.main_url).await.unwrap();
+    let before = MainMigrator::migrations().iter().position(|step| step.name() == STEP).unwrap();
+    let undone = MainMigrator::migrations().len() - before;
+    MainMigrator::down(&main, Some(u32::try_from(undone).unwrap())).await.unwrap();
+    MainMigrator::up(&main, None).await.unwrap();
+    let found =
+        Entity::find().order_by_asc(Column::Kind).order_by_asc(Column::KeyId).order_by_asc(Column::PolicyId);
+    let found = found.all(&main).await.unwrap();
+    let found: Vec<_> =
+        found.iter().map(|row| (&*row.kind, row.key_id, row.policy_id, row.incident_id)).collect();
+    let (incident, other) = (followed.incident.key, orphan.incident.key);
+    let mut expected = vec![
+        ("service", parent.key, policy.key, incident),
+        ("service", child.key, policy.key, incident),
+        ("tag", 7, 0, other),
+        ("tag", 7, policy.key, incident),
+    ];
+    expected.sort_unstable();
+    assert_eq!(found, expected);
 }
