@@ -130,7 +130,8 @@ pub struct Heartbeat {
 
 impl Heartbeat {
     /// Begins, or goes on where an earlier process stopped: a stored ping that the history has lost is recorded, and deadlines
-    /// that passed meanwhile are judged. Those before the last of the absences were judged by the earlier process.
+    /// that passed meanwhile are judged. Those before the last of the absences were judged by the earlier process, unless it was
+    /// killed before the result was stored.
     #[must_use]
     pub fn begin(
         mut plan: HeartbeatPlan,
@@ -160,7 +161,7 @@ impl Heartbeat {
         }
         heartbeat.skip_recorded_deadlines();
         let heard = absences.iter().filter(|absence| !absence.is_doubt);
-        let judged_until = heard.map(|absence| absence.from).max();
+        let judged_until = heard.map(|absence| absence.from).max().filter(|_| !heartbeat.is_unjudged());
         effects.extend(heartbeat.judge_until(now, Hearing { absences, judged_until }));
         (heartbeat, effects)
     }
@@ -324,6 +325,13 @@ impl Heartbeat {
         };
         let attempt = Attempt { slot: 0, scheduled_at: entry.due_at, attempt: 1 };
         effects.push(Effect::Record(Finished { attempt, checked_at: entry.made_at, measurement }));
+    }
+
+    /// After a restart: returns true if no result of the deadline is stored, although it may have passed. Any result would have ended
+    /// the `up` that began before it.
+    fn is_unjudged(&self) -> bool {
+        let since = self.course.line().since();
+        self.verdict() == Verdict::Up && since.is_some_and(|since| Some(since) < self.deadline)
     }
 
     /// After a restart: deadlines up to the newest entry have been recorded.

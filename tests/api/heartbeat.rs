@@ -361,6 +361,27 @@ async fn a_deadline_passes_over_a_kill() {
     eventually("an incident begins", opened).await;
 }
 
+/// A process that is killed after a deadline may not have stored that it was missed: the next one judges it, although nobody was
+/// absent when the ping was expected.
+#[tokio::test]
+async fn a_deadline_that_a_killed_process_has_not_stored_is_missed() {
+    let mut server = Server::start();
+    let id = create(&server.client(), &expected_every(3_600));
+    let shown = server.client().get(&service(&id)).expect(200).data();
+    ping(&server.client(), "GET", &address(&shown)).expect(200);
+    until_checks(&server.client(), &id, 1).await;
+    server.kill();
+    let pinged_at = in_ms(-5_400_000);
+    pretend_last_ping(&server, pinged_at).await;
+    server.restart();
+    let client = server.client();
+    assert_eq!(client.get(&service(&id)).expect(200).data()["status"], "down");
+    let mut checks = until_checks(&client, &id, 2).await;
+    checks.reverse();
+    let missed = (json!("heartbeat_missed"), shown_time(pinged_at.plus_ms(3_600_000)));
+    assert_eq!(entries_of(&checks), [(Value::Null, shown_time(pinged_at)), missed]);
+}
+
 /// A heartbeat that pings at this interval, without any grace.
 fn expected_every(seconds: u32) -> Value {
     let settings = json!({"interval_seconds": seconds, "config": {"grace_seconds": 0}});
