@@ -298,7 +298,8 @@ impl Heartbeat {
 
     fn record_ping(&mut self, ping: Ping, effects: &mut Vec<Effect>) {
         let failure = || Failure::new(ErrorCode::HeartbeatFail, "The ping reported a failure.");
-        let is_newest = self.last_entry_at.is_none_or(|at| at <= ping.at);
+        // A deadline may have been judged between the arrival of a ping and this call: the ping counts all the same.
+        let is_newest = self.plan.stored.last.is_none_or(|known| known.at <= ping.at);
         if is_newest {
             self.plan.stored.last = Some(ping);
             self.deadline = Some(ping.at.plus_ms(self.plan.interval_ms + self.plan.grace_ms));

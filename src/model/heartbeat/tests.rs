@@ -71,6 +71,19 @@ fn pings_and_deadlines_make_entries_and_changes(
     assert_eq!(heartbeat.next_wake().map(seconds), next);
 }
 
+/// A ping that arrived before the deadline, and was stored only after it, counts: the next deadline counts from it.
+#[rstest]
+#[case::success(false, "up@69 >up@70")]
+#[case::failure(true, "fail@69")]
+fn a_ping_that_was_stored_after_its_deadline_counts(#[case] has_failed: bool, #[case] expected: &str) {
+    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1), &[]);
+    assert_eq!(text(&heartbeat.wake(at(70), &[])), "missed@70 >down@70");
+    let ping = Ping { at: at(69), has_failed };
+    assert_eq!(text(&heartbeat.ping(ping, at(71), &[])), expected);
+    assert_eq!(heartbeat.next_wake().map(seconds), Some(139));
+    assert_eq!(heartbeat.ping(ping, at(73), &[]), [], "it is heard again");
+}
+
 fn memory(status: MeasuredStatus, entry: Option<(i64, CheckStatus)>) -> Memory {
     let vote = |(seconds, status)| (0, Vote { status, checked_at: at(seconds) });
     let votes = entry.map(vote).into_iter().collect();
