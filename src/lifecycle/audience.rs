@@ -1,7 +1,7 @@
 //! Reads who may have to be told of a change, and what they know: as much as the change can concern, and nothing for a change
 //! that is told to nobody.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -12,7 +12,6 @@ use crate::model::incident_effects::audience::{
 };
 use crate::model::incident_effects::transition::{IncidentTransition, waits_for_acknowledgement};
 use crate::model::notification::digest::RecentMessages;
-use crate::model::notification::message::Message;
 use crate::model::notification::routing::Concerned;
 use crate::model::notification::{Channel, Event};
 use crate::model::service::ServiceKey;
@@ -114,35 +113,48 @@ pub(super) async fn channels(
     for channel in channels {
         let written = written.remove(&channel.key).unwrap_or_default();
         let recent = recent_messages(transaction, &channel, now).await?;
-        found.push(ChannelAudience { channel, written, recent, told_severity: None, batches: Vec::new() });
+        found.push(ChannelAudience {
+            channel,
+            written,
+            recent,
+            severities: BTreeMap::new(),
+            batches: Vec::new(),
+        });
     }
     Ok(found)
 }
 
-/// Reads the messages that decide: the severity that channels were told, if it rises, and held messages to which more services are
-/// added.
+/// Reads the messages that decide: the severity that channels and contacts were told, if it rises, and held messages to which more
+/// services are added.
 async fn read_messages(
     transaction: &Transaction,
     change: &IncidentTransition<'_>,
     channels: &mut [ChannelAudience],
 ) -> Result<(), MainError> {
-    let newest = |told: &ChannelAudience| told.newest().filter(|_| change.is_rise()).map(|one| one.key);
-    let batches = |told: &ChannelAudience| {
-        let events = [Event::IncidentServiceJoined, Event::IncidentServiceRecovered];
-        events.map(|event| told.open_batch(event, change.at))
-    };
-    let keys = channels.iter().flat_map(|told| batches(told).into_iter().chain([newest(told)]));
-    let keys: BTreeSet<i64> = keys.flatten().collect();
+    let keys: BTreeSet<i64> =
+        channels.iter().flat_map(|told| [newest(told, change), batches(told, change)]).flatten().collect();
     let keys: Vec<i64> = keys.into_iter().collect();
     let messages = outbox::messages_of(transaction, &keys).await?;
     for told in channels {
-        let newest = newest(told).and_then(|key| messages.get(&key));
-        told.told_severity = newest.and_then(Message::severity);
-        let batches = batches(told).into_iter().flatten();
+        let severity = |key| Some((key, messages.get(&key)?.severity()?));
+        told.severities = newest(told, change).into_iter().filter_map(severity).collect();
         let batch = |key| Some(HeldBatch { key, message: messages.get(&key)?.clone() });
-        told.batches = batches.filter_map(batch).collect();
+        told.batches = batches(told, change).into_iter().filter_map(batch).collect();
     }
     Ok(())
+}
+
+/// The newest message of each recipient of a channel, by its key, if the severity rises.
+fn newest(told: &ChannelAudience, change: &IncidentTransition<'_>) -> BTreeSet<i64> {
+    let recipients = told.recipients().into_iter().filter(|_| change.is_rise());
+    recipients.filter_map(|contact| told.newest(contact)).map(|written| written.key).collect()
+}
+
+/// The held messages of a channel to which more services can be added, by their keys.
+fn batches(told: &ChannelAudience, change: &IncidentTransition<'_>) -> BTreeSet<i64> {
+    let events = [Event::IncidentServiceJoined, Event::IncidentServiceRecovered];
+    let open = |contact| events.map(|event| told.open_batch(event, contact, change.at));
+    told.recipients().into_iter().flat_map(open).flatten().collect()
 }
 
 async fn recent_messages(

@@ -1,6 +1,8 @@
 //! What has to be known to decide who is told of a change of an incident: channels with what they were told, people,
 //! escalation policies.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::clock::Timestamp;
 use crate::model::access::Organisation;
 use crate::model::contact::Contact;
@@ -43,8 +45,8 @@ pub struct ChannelAudience {
     pub written: Vec<WrittenMessage>,
     /// What the channel was told about anything lately.
     pub recent: RecentMessages,
-    /// The severity that the newest message to everybody who reads the channel told.
-    pub told_severity: Option<Severity>,
+    /// The severities in the newest messages by their keys; read when the severity of the incident rises.
+    pub severities: BTreeMap<i64, Severity>,
     /// Held messages about services that joined or recovered, to which more can be added.
     pub batches: Vec<HeldBatch>,
 }
@@ -103,27 +105,45 @@ impl ChannelAudience {
         self.written.iter().any(|written| written.contact.is_none())
     }
 
-    /// The newest message for everybody who reads the channel.
+    /// Everybody who reads the channel (`None`), and the contacts that messages were for, by their keys.
     #[must_use]
-    pub fn newest(&self) -> Option<&WrittenMessage> {
-        self.written.iter().filter(|written| written.contact.is_none()).max_by_key(|written| written.key)
+    pub fn recipients(&self) -> BTreeSet<Option<i64>> {
+        self.written.iter().map(|written| written.contact).chain([None]).collect()
     }
 
-    /// The newest message of an event for everybody who reads the channel.
+    /// The newest message that a contact has, or everybody who reads the channel.
     #[must_use]
-    pub fn newest_of(&self, event: Event) -> Option<&WrittenMessage> {
-        let of_event = self.written.iter().filter(|written| written.event == event);
-        of_event.filter(|written| written.contact.is_none()).max_by_key(|written| written.key)
+    pub fn newest(&self, contact: Option<i64>) -> Option<&WrittenMessage> {
+        self.read_by(contact).max_by_key(|written| written.key)
     }
 
-    /// The key of the held message of an event to which more services can be added: it is the newest one of the channel, and no
-    /// process can be about to send it.
+    /// The newest message of an event that a contact has, or everybody who reads the channel.
     #[must_use]
-    pub fn open_batch(&self, event: Event, now: Timestamp) -> Option<i64> {
-        let batch = self.newest_of(event)?;
-        let is_newest = self.newest().map(|newest| newest.key) == Some(batch.key);
+    pub fn newest_of(&self, event: Event, contact: Option<i64>) -> Option<&WrittenMessage> {
+        self.read_by(contact).filter(|written| written.event == event).max_by_key(|written| written.key)
+    }
+
+    /// The severity in the newest message that a contact has, or everybody who reads the channel.
+    #[must_use]
+    pub fn told_severity(&self, contact: Option<i64>) -> Option<Severity> {
+        self.severities.get(&self.newest(contact)?.key).copied()
+    }
+
+    /// The key of the held message of an event to which more services can be added: it is for the same recipient and the newest
+    /// one there, and no process can be about to send it.
+    #[must_use]
+    pub fn open_batch(&self, event: Event, contact: Option<i64>, now: Timestamp) -> Option<i64> {
+        let batch = self.newest(contact)?;
+        let is_own = batch.event == event && batch.contact == contact;
         let is_held = batch.hold.is_some_and(|hold| hold.until > now.plus_ms(SENDING_MARGIN_MS));
-        (is_newest && is_held && batch.is_untouched).then_some(batch.key)
+        (is_own && is_held && batch.is_untouched).then_some(batch.key)
+    }
+
+    /// The messages that arrive where a contact reads them, or everybody who reads the channel. Without mailboxes of its own for
+    /// contacts, a channel is one place.
+    fn read_by(&self, contact: Option<i64>) -> impl Iterator<Item = &WrittenMessage> {
+        let is_one_place = !self.channel.has_mailboxes();
+        self.written.iter().filter(move |written| is_one_place || written.contact == contact)
     }
 
     /// Returns true if something waits for the end of the quiet hours that a message so severe does not wait for.

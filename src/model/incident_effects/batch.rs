@@ -2,36 +2,60 @@
 //! [`BATCH_MS`] after it is one held message, so that a thousand services are a few messages.
 
 use crate::clock::Timestamp;
+use crate::id::Id;
 use crate::model::incident_effects::audience::ChannelAudience;
-use crate::model::lifecycle_effect::{LifecycleEffect, MessageReplacement};
+use crate::model::incident_effects::recipients::PlannedMessage;
+use crate::model::lifecycle_effect::{LifecycleEffect, MessageReplacement, enqueue};
 use crate::model::notification::Event;
 use crate::model::notification::change::{IncidentChange, ServiceGroup};
 use crate::model::notification::digest::{HeldBy, Hold};
 use crate::model::notification::message::{Message, SERVICES_MAX, Subject};
 
-/// The time between two messages of one event about one incident for one channel, in milliseconds.
+/// The time between two messages of one event about one incident for one recipient of a channel, in milliseconds.
 const BATCH_MS: i64 = 30_000;
 
+/// Writes a planned message, or adds what it tells to a held one of its kind for the same recipient.
+pub(super) fn enqueue_batched(
+    message: Message,
+    planned: PlannedMessage<'_>,
+    told: &ChannelAudience,
+    (subject, now): (Id, Timestamp),
+) -> Vec<LifecycleEffect> {
+    if !is_batched(message.event) {
+        return enqueue(planned.outgoing(message, now), subject);
+    }
+    let contact = planned.contact.map(|contact| contact.key);
+    if let Some(added) = add_to_batch(&message, (told, contact), now) {
+        return vec![added];
+    }
+    let hold = planned.hold.or_else(|| batch_hold(message.event, (told, contact), now));
+    enqueue(PlannedMessage { hold, ..planned }.outgoing(message, now), subject)
+}
+
 /// Returns true for an event of which messages are gathered.
-pub(super) const fn is_batched(event: Event) -> bool {
+const fn is_batched(event: Event) -> bool {
     matches!(event, Event::IncidentServiceJoined | Event::IncidentServiceRecovered)
 }
 
 /// The effect that adds what this message tells to a held one; `None` when there is none.
-pub(super) fn add_to_batch(
+fn add_to_batch(
     message: &Message,
-    told: &ChannelAudience,
+    (told, contact): (&ChannelAudience, Option<i64>),
     now: Timestamp,
 ) -> Option<LifecycleEffect> {
-    let key = told.open_batch(message.event, now)?;
+    let key = told.open_batch(message.event, contact, now)?;
     let batch = told.batches.iter().find(|batch| batch.key == key)?;
     let message = message.clone().with_change(merge(change_of(&batch.message)?, change_of(message)?));
     Some(LifecycleEffect::ReplaceMessage(Box::new(MessageReplacement { delivery: key, message })))
 }
 
 /// What holds the next message of the event after the last one.
-pub(super) fn batch_hold(event: Event, told: &ChannelAudience, now: Timestamp) -> Option<Hold> {
-    let last = told.newest_of(event)?;
+pub(super) fn batch_hold(
+    event: Event,
+    (told, contact): (&ChannelAudience, Option<i64>),
+    now: Timestamp,
+) -> Option<Hold> {
+    let last = told.newest_of(event, contact)?;
     let batched = last.hold.filter(|hold| hold.by == HeldBy::Batch);
     let next = batched.map_or(last.created_at, |hold| hold.until).plus_ms(BATCH_MS);
     // A clock that was ahead must not hold anything longer.

@@ -32,6 +32,10 @@ impl<'a> ChangeNews<'a> {
         self.severity_before.is_some_and(|before| before < self.severity)
     }
 
+    fn is_rise_above(&self, told: Option<Severity>) -> bool {
+        self.is_rise() && told.is_none_or(|told| told < self.severity)
+    }
+
     /// The services that are news for a channel: one that is told who recovers is told who fails again, too.
     fn joined_for(&self, routing: &Routing) -> Option<ServiceGroup> {
         let wants_recoveries = routing.events.contains(&Event::IncidentServiceRecovered);
@@ -63,8 +67,7 @@ impl<'a> ChangeNews<'a> {
     }
 
     fn choose_for_told(&self, told: &ChannelAudience, has_joined: bool) -> Option<Event> {
-        let is_told_less =
-            self.is_rise() && told.told_severity.is_none_or(|severity| severity < self.severity);
+        let is_told_less = self.is_rise_above(told.told_severity(None));
         let is_update = self.event == Event::IncidentUpdated;
         let candidates = [
             Some(self.event).filter(|_| !is_update),

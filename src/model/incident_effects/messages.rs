@@ -6,7 +6,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::contact::Contact;
 use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience, WrittenMessage};
-use crate::model::incident_effects::batch::{add_to_batch, batch_hold, is_batched};
+use crate::model::incident_effects::batch::enqueue_batched;
 use crate::model::incident_effects::choice::ChangeNews;
 use crate::model::incident_effects::recipients::{PlannedMessage, keep_each_once};
 use crate::model::incident_effects::transition::IncidentTransition;
@@ -80,16 +80,8 @@ fn write_to_channel(
     (subject, now): (Id, Timestamp),
 ) -> Vec<LifecycleEffect> {
     let hold = told.hold(&message, now);
-    if !is_batched(message.event) {
-        let planned = PlannedMessage { hold, ..PlannedMessage::for_channel(&told.channel) };
-        return enqueue(planned.outgoing(message, now), subject);
-    }
-    if let Some(added) = add_to_batch(&message, told, now) {
-        return vec![added];
-    }
-    let hold = hold.or_else(|| batch_hold(message.event, told, now));
     let planned = PlannedMessage { hold, ..PlannedMessage::for_channel(&told.channel) };
-    enqueue(planned.outgoing(message, now), subject)
+    enqueue_batched(message, planned, told, (subject, now))
 }
 
 /// Releases the steps that wait for the end of quiet hours of contacts who want to be woken by something so severe.

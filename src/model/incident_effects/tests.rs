@@ -176,6 +176,6 @@ fn an_incident_follows_a_policy(
 fn a_batch_is_held_by_its_own_reason() {
     let after = with_services(incident(MINOR), &[1, 2]);
     let audience = audience(Setting::default(), written(&["incident.service_joined 990"]), &after);
-    let hold = batch::batch_hold(Event::IncidentServiceJoined, &audience.channels[0], at(1_000));
+    let hold = batch::batch_hold(Event::IncidentServiceJoined, (&audience.channels[0], None), at(1_000));
     assert_eq!(hold.map(|hold| (hold.by, hold.until)), Some((HeldBy::Batch, at(1_020))));
 }

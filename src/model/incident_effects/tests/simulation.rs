@@ -133,15 +133,16 @@ impl Reader {
         }
         let mut written: Vec<WrittenMessage> = newest.into_values().collect();
         written.sort_by_key(|written| written.key);
-        let told_severity = self.outbox.last().and_then(|last| last.message.severity());
+        let severity = |one: &Delivery| Some((one.key, one.message.severity()?));
+        let severities = self.outbox.iter().filter(|_| change.is_rise()).filter_map(severity).collect();
         let mut told = ChannelAudience {
             channel: self.setting.clone().into_channel(1),
             recent: RecentMessages::default(),
-            told_severity: told_severity.filter(|_| change.is_rise()),
+            severities,
             written,
             batches: Vec::new(),
         };
-        if let Some(key) = told.open_batch(Event::IncidentServiceJoined, change.at) {
+        if let Some(key) = told.open_batch(Event::IncidentServiceJoined, None, change.at) {
             let message = self.outbox.iter().find(|one| one.key == key).unwrap().message.clone();
             told.batches.push(HeldBatch { key, message });
         }

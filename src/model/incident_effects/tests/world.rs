@@ -209,7 +209,7 @@ pub(super) fn audience(
     let batches = written.iter().filter(|written| written.hold.is_some()).map(held).collect();
     audience.channels = vec![ChannelAudience {
         recent: RecentMessages::default(),
-        told_severity: (!written.is_empty()).then_some(setting.told),
+        severities: written.iter().map(|written| (written.key, setting.told)).collect(),
         channel: setting.into_channel(1),
         written,
         batches,
