@@ -7,6 +7,7 @@
 pub mod audience;
 mod batch;
 mod choice;
+mod contacts;
 mod messages;
 pub mod recipients;
 pub mod step;

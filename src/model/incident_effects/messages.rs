@@ -1,20 +1,18 @@
-//! The messages about a change of an incident: for channels, and the end for the contacts that a step told of it.
+//! The messages about a change of an incident: for channels, and (`contacts`) for the contacts that a step informed of it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::contact::Contact;
-use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience, WrittenMessage};
+use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience};
 use crate::model::incident_effects::batch::enqueue_batched;
 use crate::model::incident_effects::choice::ChangeNews;
-use crate::model::incident_effects::recipients::{PlannedMessage, keep_each_once};
+use crate::model::incident_effects::contacts::{inform_of_end, wake_contacts};
+use crate::model::incident_effects::recipients::PlannedMessage;
 use crate::model::incident_effects::transition::IncidentTransition;
-use crate::model::lifecycle_effect::{HeldLine, LifecycleEffect, Retraction, enqueue};
-use crate::model::message_holds::contact_hold;
+use crate::model::lifecycle_effect::{HeldLine, LifecycleEffect, Retraction};
 use crate::model::notification::Event;
 use crate::model::notification::change::{IncidentChange, ServiceGroup};
-use crate::model::notification::digest::Hold;
 use crate::model::notification::message::Message;
 
 /// Everything that is written, released and retracted in the outbox.
@@ -45,7 +43,7 @@ pub(super) fn message_effects(
         told_now.insert(told.channel.key);
     }
     if event == Event::IncidentResolved {
-        effects.extend(tell_end_to_contacts(change, audience, &told_now));
+        effects.extend(inform_of_end(change, audience, &told_now));
     }
     effects
 }
@@ -82,91 +80,4 @@ fn write_to_channel(
     let hold = told.hold(&message, now);
     let planned = PlannedMessage { hold, ..PlannedMessage::for_channel(&told.channel) };
     enqueue_batched(message, planned, told, (subject, now))
-}
-
-/// Releases the steps that wait for the end of quiet hours of contacts who want to be woken by something so severe.
-fn wake_contacts(change: &IncidentTransition<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
-    let incident = &change.after.incident;
-    let mut effects = Vec::new();
-    for ChannelAudience { channel, written, .. } in &audience.channels {
-        for step in written.iter().filter(|written| written.is_held_step()) {
-            let Some(contact) = step.contact.and_then(|key| audience.contact(key)) else { continue };
-            if contact_hold(contact, incident.severity, change.at).is_none() {
-                let line = channel.line(Some(contact.key));
-                effects.push(LifecycleEffect::Release(HeldLine {
-                    channel: channel.key,
-                    line,
-                    subject: incident.id,
-                }));
-            }
-        }
-    }
-    effects
-}
-
-/// Writes the end of an incident for the contacts that a step told of it, by those channels that are not told it just now.
-fn tell_end_to_contacts(
-    change: &IncidentTransition<'_>,
-    audience: &IncidentAudience,
-    told_now: &HashSet<i64>,
-) -> Vec<LifecycleEffect> {
-    let waiting = waiting_for_end(change, audience);
-    let planned = waiting.into_iter().filter_map(|(contact, told, hold)| {
-        let channel = &told.channel;
-        let knows = !channel.has_mailboxes() && told_now.contains(&channel.key);
-        (!knows).then_some(PlannedMessage { channel, contact: Some(contact), hold })
-    });
-    let mut effects = Vec::new();
-    for planned in keep_each_once(planned) {
-        let sender = audience.sender(planned.contact);
-        let message = Message::of_incident(Event::IncidentResolved, change.after, sender, change.at.ms());
-        effects.extend(enqueue(planned.outgoing(message, change.at), change.after.incident.id));
-    }
-    effects
-}
-
-/// The contacts that a step told of the incident and that do not know of its end yet, with the channels by which they were
-/// told, and what holds the end. What came in quiet hours because the contact was on duty ends in them as well.
-fn waiting_for_end<'a>(
-    change: &IncidentTransition<'_>,
-    audience: &'a IncidentAudience,
-) -> Vec<(&'a Contact, &'a ChannelAudience, Option<Hold>)> {
-    let severity = change.after.incident.severity;
-    let mut newest: BTreeMap<(i64, i64), (&ChannelAudience, &WrittenMessage)> = BTreeMap::new();
-    for told in &audience.channels {
-        for written in told.written.iter().filter(|written| written.is_step_or_end()) {
-            for contact in readers(written, told, audience) {
-                let known = newest.entry((contact.key, told.channel.key)).or_insert((told, written));
-                if known.1.key < written.key {
-                    *known = (told, written);
-                }
-            }
-        }
-    }
-    let mut waiting = Vec::new();
-    for ((contact, _), (told, written)) in newest {
-        let Some(contact) = audience.contact(contact) else { continue };
-        if written.event == Event::IncidentResolved {
-            continue;
-        }
-        let was_woken =
-            written.hold.is_none() && contact_hold(contact, severity, written.created_at).is_some();
-        let hold = if was_woken { None } else { contact_hold(contact, severity, change.at) };
-        waiting.push((contact, told, hold));
-    }
-    waiting
-}
-
-/// The contacts that a message was for: the one that it names, or those who have such a channel if it was for several of them.
-fn readers<'a>(
-    written: &WrittenMessage,
-    told: &ChannelAudience,
-    audience: &'a IncidentAudience,
-) -> Vec<&'a Contact> {
-    let has_channel = |contact: &&Contact| contact.channels.iter().any(|own| own.key == told.channel.key);
-    match written.contact {
-        Some(key) => audience.contact(key).into_iter().collect(),
-        None if told.channel.has_mailboxes() => Vec::new(),
-        None => audience.contacts.iter().filter(has_channel).collect(),
-    }
 }

@@ -1,0 +1,116 @@
+//! The messages for contacts that a step of an escalation informed of an incident.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::clock::Timestamp;
+use crate::model::contact::Contact;
+use crate::model::incident::Severity;
+use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience, WrittenMessage};
+use crate::model::incident_effects::recipients::{PlannedMessage, keep_each_once};
+use crate::model::incident_effects::transition::IncidentTransition;
+use crate::model::lifecycle_effect::{HeldLine, LifecycleEffect, enqueue};
+use crate::model::message_holds::contact_hold;
+use crate::model::notification::Event;
+use crate::model::notification::message::Message;
+
+/// A contact that a step informed of an incident, and the channel by which it did.
+struct InformedContact<'a> {
+    contact: &'a Contact,
+    told: &'a ChannelAudience,
+    /// The newest step.
+    step: &'a WrittenMessage,
+}
+
+impl<'a> InformedContact<'a> {
+    /// The message for the contact that is written now; `None` if it reads one just now that the channel was told. What came in
+    /// quiet hours because the contact was on duty goes on in them.
+    fn planned(
+        &self,
+        (severity, now): (Severity, Timestamp),
+        told_now: &HashSet<i64>,
+    ) -> Option<PlannedMessage<'a>> {
+        let channel = &self.told.channel;
+        if !channel.has_mailboxes() && told_now.contains(&channel.key) {
+            return None;
+        }
+        let was_woken =
+            self.step.hold.is_none() && contact_hold(self.contact, severity, self.step.created_at).is_some();
+        let hold = if was_woken { None } else { contact_hold(self.contact, severity, now) };
+        Some(PlannedMessage { channel, contact: Some(self.contact), hold })
+    }
+}
+
+/// Releases the steps that wait for the end of quiet hours of contacts who want to be woken by something so severe.
+pub(super) fn wake_contacts(
+    change: &IncidentTransition<'_>,
+    audience: &IncidentAudience,
+) -> Vec<LifecycleEffect> {
+    let incident = &change.after.incident;
+    let mut effects = Vec::new();
+    for ChannelAudience { channel, written, .. } in &audience.channels {
+        for step in written.iter().filter(|written| written.is_held_step()) {
+            let Some(contact) = step.contact.and_then(|key| audience.contact(key)) else { continue };
+            if contact_hold(contact, incident.severity, change.at).is_none() {
+                let line = channel.line(Some(contact.key));
+                effects.push(LifecycleEffect::Release(HeldLine {
+                    channel: channel.key,
+                    line,
+                    subject: incident.id,
+                }));
+            }
+        }
+    }
+    effects
+}
+
+/// Writes the end of an incident for the contacts that a step informed of it, by those channels that are not told it just now.
+pub(super) fn inform_of_end(
+    change: &IncidentTransition<'_>,
+    audience: &IncidentAudience,
+    told_now: &HashSet<i64>,
+) -> Vec<LifecycleEffect> {
+    let severity = change.after.incident.severity;
+    let informed = informed_contacts(audience);
+    let planned = informed.iter().filter_map(|informed| informed.planned((severity, change.at), told_now));
+    let mut effects = Vec::new();
+    for planned in keep_each_once(planned) {
+        let sender = audience.sender(planned.contact);
+        let message = Message::of_incident(Event::IncidentResolved, change.after, sender, change.at.ms());
+        effects.extend(enqueue(planned.outgoing(message, change.at), change.after.incident.id));
+    }
+    effects
+}
+
+/// The contacts that a step informed of the incident and that do not know of its end yet, with the channels by which it did.
+fn informed_contacts(audience: &IncidentAudience) -> Vec<InformedContact<'_>> {
+    let mut newest: BTreeMap<(i64, i64), (&ChannelAudience, &WrittenMessage)> = BTreeMap::new();
+    for told in &audience.channels {
+        for written in told.written.iter().filter(|written| written.is_step_or_end()) {
+            for contact in readers(written, told, audience) {
+                let known = newest.entry((contact.key, told.channel.key)).or_insert((told, written));
+                if known.1.key < written.key {
+                    *known = (told, written);
+                }
+            }
+        }
+    }
+    let newest = newest.into_iter().filter(|(_, (_, written))| written.event != Event::IncidentResolved);
+    let informed = newest.filter_map(|((contact, _), (told, step))| {
+        Some(InformedContact { contact: audience.contact(contact)?, told, step })
+    });
+    informed.collect()
+}
+
+/// The contacts that a message was for: the one that it names, or those who have such a channel if it was for several of them.
+fn readers<'a>(
+    written: &WrittenMessage,
+    told: &ChannelAudience,
+    audience: &'a IncidentAudience,
+) -> Vec<&'a Contact> {
+    let has_channel = |contact: &&Contact| contact.channels.iter().any(|own| own.key == told.channel.key);
+    match written.contact {
+        Some(key) => audience.contact(key).into_iter().collect(),
+        None if told.channel.has_mailboxes() => Vec::new(),
+        None => audience.contacts.iter().filter(has_channel).collect(),
+    }
+}
