@@ -171,6 +171,12 @@ impl IncidentAudience {
         self.channels.iter().filter(|audience| audience.channel.is_enabled)
     }
 
+    /// The channel with this key, and what was written for it.
+    #[must_use]
+    pub fn channel(&self, key: i64) -> Option<&ChannelAudience> {
+        self.channels.iter().find(|audience| audience.channel.key == key)
+    }
+
     /// The organisation as a sender to a contact, or to everybody who reads a channel.
     #[must_use]
     pub fn sender<'a>(&'a self, contact: Option<&'a Contact>) -> Sender<'a> {

@@ -94,6 +94,27 @@ impl<'a> ChangeNews<'a> {
         first_wanted(routing, candidates)
     }
 
+    /// The event of a message for a contact that a step informed of the incident, by the severity that it was told; `None` = nothing.
+    /// Nobody tells contacts that services recover, so that one fails again is no news.
+    pub(super) fn choose_for_contact(&self, told: Option<Severity>) -> Option<Event> {
+        let is_joined = !self.joined.new.is_empty();
+        let event = if self.is_rise_above(told) {
+            Some(Event::IncidentWorsened)
+        } else {
+            Some(Event::IncidentServiceJoined).filter(|_| is_joined)
+        };
+        event.filter(|_| self.goes_on())
+    }
+
+    /// What messages for contacts name.
+    pub(super) fn named_for_contacts(&self) -> IncidentChange {
+        IncidentChange {
+            joined: ServiceGroup::from_affected(self.joined.new.iter().copied()),
+            recovered: None,
+            previous_severity: self.severity_before.filter(|_| self.is_rise()),
+        }
+    }
+
     /// Returns true if the incident is open and was before.
     fn goes_on(&self) -> bool {
         !matches!(self.event, Event::IncidentOpened | Event::IncidentResolved)

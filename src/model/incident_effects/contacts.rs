@@ -6,6 +6,8 @@ use crate::clock::Timestamp;
 use crate::model::contact::Contact;
 use crate::model::incident::Severity;
 use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience, WrittenMessage};
+use crate::model::incident_effects::batch::enqueue_batched;
+use crate::model::incident_effects::choice::ChangeNews;
 use crate::model::incident_effects::recipients::{PlannedMessage, keep_each_once};
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::lifecycle_effect::{HeldLine, LifecycleEffect, enqueue};
@@ -37,6 +39,10 @@ impl<'a> InformedContact<'a> {
             self.step.hold.is_none() && contact_hold(self.contact, severity, self.step.created_at).is_some();
         let hold = if was_woken { None } else { contact_hold(self.contact, severity, now) };
         Some(PlannedMessage { channel, contact: Some(self.contact), hold })
+    }
+
+    fn choose(&self, news: &ChangeNews<'_>) -> Option<Event> {
+        news.choose_for_contact(self.told.told_severity(Some(self.contact.key)))
     }
 }
 
@@ -77,6 +83,32 @@ pub(super) fn inform_of_end(
         let sender = audience.sender(planned.contact);
         let message = Message::of_incident(Event::IncidentResolved, change.after, sender, change.at.ms());
         effects.extend(enqueue(planned.outgoing(message, change.at), change.after.incident.id));
+    }
+    effects
+}
+
+/// Writes for the contacts that a step informed of an incident that services joined it, or that it is more severe than they were
+/// told, by those channels that are told nothing of the change just now.
+pub(super) fn inform_of_news(
+    change: &IncidentTransition<'_>,
+    audience: &IncidentAudience,
+    (news, told_now): (&ChangeNews<'_>, &HashSet<i64>),
+) -> Vec<LifecycleEffect> {
+    let incident = &change.after.incident;
+    let mut informed = informed_contacts(audience);
+    informed.retain(|informed| informed.told.channel.is_enabled);
+    let mut effects = Vec::new();
+    for event in [Event::IncidentWorsened, Event::IncidentServiceJoined] {
+        let chosen = informed.iter().filter(|informed| informed.choose(news) == Some(event));
+        let moment = (incident.severity, change.at);
+        let planned = chosen.filter_map(|informed| informed.planned(moment, told_now));
+        for planned in keep_each_once(planned) {
+            let Some(told) = audience.channel(planned.channel.key) else { continue };
+            let sender = audience.sender(planned.contact);
+            let message = Message::of_incident(event, change.after, sender, change.at.ms());
+            let message = message.with_change(news.named_for_contacts());
+            effects.extend(enqueue_batched(message, planned, told, (incident.id, change.at)));
+        }
     }
     effects
 }

@@ -7,7 +7,7 @@ use crate::id::Id;
 use crate::model::incident_effects::audience::{ChannelAudience, IncidentAudience};
 use crate::model::incident_effects::batch::enqueue_batched;
 use crate::model::incident_effects::choice::ChangeNews;
-use crate::model::incident_effects::contacts::{inform_of_end, wake_contacts};
+use crate::model::incident_effects::contacts::{inform_of_end, inform_of_news, wake_contacts};
 use crate::model::incident_effects::recipients::PlannedMessage;
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::lifecycle_effect::{HeldLine, LifecycleEffect, Retraction};
@@ -44,6 +44,8 @@ pub(super) fn message_effects(
     }
     if event == Event::IncidentResolved {
         effects.extend(inform_of_end(change, audience, &told_now));
+    } else {
+        effects.extend(inform_of_news(change, audience, (&news, &told_now)));
     }
     effects
 }
