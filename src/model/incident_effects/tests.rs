@@ -1,5 +1,6 @@
 //! The rules about changes of incidents as one table: a change, what a channel chose and was told, and what follows.
 
+mod contacts;
 mod simulation;
 mod world;
 

@@ -5,6 +5,7 @@ use serde_json::Map;
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::access::{Organisation, Plan};
+use crate::model::contact::Contact;
 use crate::model::escalation::{Assignment, EscalationPolicy, Step};
 use crate::model::incident::{
     Affected, Impact, Incident, IncidentKind, IncidentStatus, Severity, WholeIncident,
@@ -154,16 +155,35 @@ pub(super) fn with_services(whole: WholeIncident, services: &[i64]) -> WholeInci
     WholeIncident { services: services.iter().map(|service| affected(*service)).collect(), ..whole }
 }
 
-/// Messages in words: the event, the second at which it was written, and what holds it until when.
+/// A contact that wants to be left alone all day, or at no time, but for what is critical.
+pub(super) fn contact(key: i64, is_quiet: bool) -> Contact {
+    let setting = if is_quiet { Setting::quiet() } else { Setting::default() };
+    Contact {
+        key,
+        id: Id::random(),
+        organisation: 1,
+        name: "Anna".into(),
+        email: "anna@example.com".into(),
+        zone: "UTC".parse().unwrap(),
+        language: "en".into(),
+        channels: vec![Routed { key: 1, id: Id::random() }],
+        quiet: setting.routing().quiet,
+        created_at: at(0),
+        updated_at: at(0),
+    }
+}
+
+/// Messages in words: the event and the contact that it is for, the second at which it was written, and what holds it until when.
 pub(super) fn written(messages: &[&str]) -> Vec<WrittenMessage> {
     let message = |(key, text): (i64, &&str)| {
         let words: Vec<&str> = text.split(' ').collect();
         let hold =
             words.get(2).map(|by| Hold { until: at(words[3].parse().unwrap()), by: by.parse().unwrap() });
+        let (event, contact) = words[0].split_once('@').unwrap_or((words[0], ""));
         WrittenMessage {
             key,
-            contact: None,
-            event: words[0].parse().unwrap(),
+            contact: contact.parse().ok(),
+            event: event.parse().unwrap(),
             created_at: at(words[1].parse().unwrap()),
             hold,
             is_untouched: hold.is_some(),
@@ -262,7 +282,8 @@ pub(super) fn describe(effects: &[LifecycleEffect]) -> Vec<String> {
     let words = |effect: &LifecycleEffect| match effect {
         LifecycleEffect::Enqueue(outgoing) => {
             let message = &outgoing.delivery.message;
-            format!("{}{}{}", message.event, named(message), held(outgoing.delivery.hold))
+            let contact = outgoing.delivery.contact.map(|contact| format!("@{contact}")).unwrap_or_default();
+            format!("{}{contact}{}{}", message.event, named(message), held(outgoing.delivery.hold))
         }
         LifecycleEffect::ReplaceMessage(replaced) => {
             format!("replace {}{}", replaced.delivery, named(&replaced.message))

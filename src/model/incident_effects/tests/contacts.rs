@@ -1,0 +1,115 @@
+//! What contacts are told of a change that a step of an escalation informed of the incident.
+
+use rstest::rstest;
+
+use super::*;
+use crate::model::incident_effects::messages::message_effects;
+use crate::model::incident_effects::tests::world::contact;
+use crate::model::notification::ChannelKind;
+
+const QUIET: bool = true;
+
+/// The channel of the contacts, which is told nothing of it itself.
+fn by_name() -> Setting {
+    Setting::only(&[Event::IncidentAcknowledged])
+}
+
+/// What follows for a channel that contact 5 reads, who is in its quiet hours or not, and contact 6, who is not.
+fn follow(
+    change: &IncidentTransition<'_>,
+    kind: ChannelKind,
+    (setting, is_quiet): (Setting, bool),
+    written_before: &[&str],
+) -> Vec<String> {
+    let mut audience = audience(setting, written(written_before), change.after);
+    audience.channels[0].channel.kind = kind;
+    audience.contacts = vec![contact(5, is_quiet), contact(6, false)];
+    describe(&message_effects(change, &audience))
+}
+
+/// Everything happens at second 1,000.
+#[rstest]
+// A service joins.
+#[case::joined(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET), &["incident.escalated@5 100"],
+    &["release", "incident.service_joined@5 +1"])]
+#[case::joined_soon_after_another(state(MINOR, &[1, 2]), state(MINOR, &[1, 2, 3]), (by_name(), !QUIET),
+    &["incident.escalated@5 100", "incident.service_joined@5 990"],
+    &["incident.service_joined@5 +1 until batch 1020"])]
+#[case::joined_a_held_message(state(MINOR, &[1, 2]), state(MINOR, &[1, 2, 3, 4]), (by_name(), !QUIET),
+    &["incident.escalated@5 100", "incident.service_joined@5 995 batch 1020"], &["replace 2 +3"])]
+#[case::joined_in_quiet_hours(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), QUIET),
+    &["incident.escalated@5 100 quiet_hours 9000"], &["incident.service_joined@5 +1 until quiet_hours"])]
+#[case::joined_in_quiet_hours_on_duty(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), QUIET),
+    &["incident.escalated@5 100"], &["release", "incident.service_joined@5 +1"])]
+#[case::the_channel_is_told(state(MINOR, &[1]), state(MINOR, &[1, 2]), (Setting::default(), !QUIET),
+    &["incident.opened 100", "incident.escalated@5 100"], &["release", "incident.service_joined +1"])]
+#[case::told_together(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET), &["incident.escalated 100"],
+    &["release", "incident.service_joined +1"])]
+#[case::joined_what_was_told_together(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET),
+    &["incident.escalated 100", "incident.service_joined 995 batch 1020"], &["replace 2 +2"])]
+#[case::the_channel_is_off(state(MINOR, &[1]), state(MINOR, &[1, 2]), (Setting::off(), !QUIET),
+    &["incident.escalated@5 100"], &[])]
+#[case::told_the_end(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET),
+    &["incident.escalated@5 100", "incident.resolved@5 200"], &[])]
+#[case::told_after_the_end(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET),
+    &["incident.resolved@5 100", "incident.escalated@5 200"], &["release", "incident.service_joined@5 +1"])]
+#[case::nobody_was_told(state(MINOR, &[1]), state(MINOR, &[1, 2]), (by_name(), !QUIET), &[], &[])]
+#[case::nothing_joined(state(MINOR, &[1]), state(MINOR, &[1]), (by_name(), !QUIET), &["incident.escalated@5 100"], &[])]
+// It gets worse.
+#[case::worse(state(MINOR, &[1]), state(MAJOR, &[1]), (by_name(), !QUIET), &["incident.escalated@5 100"],
+    &["release", "incident.worsened@5 was minor"])]
+#[case::worse_and_joined(state(MINOR, &[1]), state(MAJOR, &[1, 2]), (by_name(), !QUIET), &["incident.escalated@5 100"],
+    &["release", "incident.worsened@5 +1 was minor"])]
+#[case::no_worse_than_was_told(state(MINOR, &[1]), state(MAJOR, &[1]), (by_name().told(CRITICAL), !QUIET),
+    &["incident.escalated@5 100"], &[])]
+#[case::no_worse_and_joined(state(MINOR, &[1]), state(MAJOR, &[1, 2]), (by_name().told(CRITICAL), !QUIET),
+    &["incident.escalated@5 100"], &["release", "incident.service_joined@5 +1 was minor"])]
+#[case::not_bad_enough_to_wake(state(MINOR, &[1]), state(MAJOR, &[1]), (by_name(), QUIET),
+    &["incident.escalated@5 100 quiet_hours 9000"], &["incident.worsened@5 was minor until quiet_hours"])]
+#[case::wakes_who_was_asleep(state(MINOR, &[1]), state(CRITICAL, &[1]), (by_name(), QUIET),
+    &["incident.escalated@5 100 quiet_hours 9000"], &["release", "release", "incident.worsened@5 was minor"])]
+fn contacts_are_told_joins_and_rises(
+    #[case] before: State<'_>,
+    #[case] after: State<'_>,
+    #[case] channel: (Setting, bool),
+    #[case] written_before: &[&str],
+    #[case] expected: &[&str],
+) {
+    let before = with_services(incident(before.0), before.1);
+    let after = with_services(incident(after.0), after.1);
+    let change = IncidentTransition { before: Some(&before), after: &after, leaving: None, at: at(1_000) };
+    assert_eq!(follow(&change, ChannelKind::Webhook, channel, written_before), expected);
+}
+
+/// Where each contact has a mailbox, each has messages and batches of its own, whatever the channel is told.
+#[test]
+fn contacts_with_mailboxes_are_told_each() {
+    let before = with_services(incident(MINOR), &[1, 2]);
+    let after = with_services(incident(MINOR), &[1, 2, 3]);
+    let change = IncidentTransition { before: Some(&before), after: &after, leaving: None, at: at(1_000) };
+    let written = [
+        "incident.opened 90",
+        "incident.escalated@5 100",
+        "incident.escalated@6 100",
+        "incident.service_joined@6 990",
+    ];
+    let expected = [
+        "release",
+        "incident.service_joined +1",
+        "release",
+        "incident.service_joined@5 +1",
+        "incident.service_joined@6 +1 until batch 1020",
+    ];
+    assert_eq!(follow(&change, ChannelKind::Email, (Setting::default(), !QUIET), &written), expected);
+}
+
+/// Nobody tells contacts that a service recovers.
+#[test]
+fn a_service_that_fails_again_is_no_news_for_contacts() {
+    let mut before = with_services(incident(MINOR), &[1, 2]);
+    before.services[0].recovered_at = Some(at(900));
+    let after = with_services(incident(MINOR), &[1, 2]);
+    let change = IncidentTransition { before: Some(&before), after: &after, leaving: None, at: at(1_000) };
+    let told = follow(&change, ChannelKind::Webhook, (by_name(), !QUIET), &["incident.escalated@5 100"]);
+    assert_eq!(told, [""; 0]);
+}
