@@ -59,7 +59,8 @@ pub fn hold_by_channel(delivery: &Delivery, routing: &Routing, now: Timestamp) -
 pub fn hold_by_contact(delivery: &Delivery, contact: &Contact, now: Timestamp) -> Option<Hold> {
     let held = delivery.hold?;
     let severity = delivery.message.severity()?;
-    Some(contact_hold(contact, severity, now).unwrap_or_else(|| ended(held, now)))
+    let hold = contact_hold(contact, severity, now);
+    Some(hold.unwrap_or_else(|| if held.by == HeldBy::Batch { held } else { ended(held, now) }))
 }
 
 /// The keys of the messages of which the hold changes, by their new holds: those are few, however many messages there are.
@@ -136,5 +137,39 @@ mod tests {
         let now = Timestamp::from_ms(NOW_MS);
         let hold = hold_by_channel(&held(by, severity), &routing, now).unwrap();
         assert_eq!((hold.until.ms_since(now) / 60_000, hold.by), (minutes, expected));
+    }
+
+    /// Why a message for a contact is held for an hour, the hour at which the new quiet hours of the contact end; minutes from now at
+    /// which it leaves, and why it is held.
+    #[rstest]
+    #[case::shorter_hours(HeldBy::QuietHours, Some(23), (30, HeldBy::QuietHours))]
+    #[case::no_hours(HeldBy::QuietHours, None, (0, HeldBy::QuietHours))]
+    #[case::a_batch(HeldBy::Batch, None, (60, HeldBy::Batch))]
+    #[case::a_batch_in_new_hours(HeldBy::Batch, Some(24), (90, HeldBy::QuietHours))]
+    fn changed_hours_of_a_contact_decide_about_what_is_held(
+        #[case] by: HeldBy,
+        #[case] until: Option<u8>,
+        #[case] (minutes, expected): (i64, HeldBy),
+    ) {
+        let now = Timestamp::from_ms(NOW_MS);
+        let contact = Contact { quiet: hours(until), ..contact() };
+        let hold = hold_by_contact(&held(by, Severity::Minor), &contact, now).unwrap();
+        assert_eq!((hold.until.ms_since(now) / 60_000, hold.by), (minutes, expected));
+    }
+
+    fn contact() -> Contact {
+        Contact {
+            key: 1,
+            id: "rNSJxMbDTX2uHc08AiCqo".parse().unwrap(),
+            organisation: 1,
+            name: "Anna".into(),
+            email: "anna@example.com".into(),
+            zone: "UTC".parse().unwrap(),
+            language: "en".into(),
+            channels: Vec::new(),
+            quiet: None,
+            created_at: Timestamp::from_ms(NOW_MS),
+            updated_at: Timestamp::from_ms(NOW_MS),
+        }
     }
 }
