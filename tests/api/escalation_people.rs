@@ -9,7 +9,7 @@ use crate::oncall::{SCHEDULES, create_schedule, daily};
 use crate::support::client::Client;
 use crate::support::server::Server;
 use crate::support::sink::Sink;
-use crate::support::{UNKNOWN_ID, eventually};
+use crate::support::{UNKNOWN_ID, create_unconfigured, eventually};
 
 const POLICIES: &str = "/v1/escalation-policies";
 
@@ -147,6 +147,34 @@ async fn what_waits_leaves_when_quiet_hours_are_taken_away() {
     eventually("it waits", || (held(&client).len() == 1).then_some(())).await;
     client.patch(&contact_item(&contact), &json!({"quiet_hours": null})).expect(200);
     assert_eq!(until_told(&sink, 1).await, ["incident.escalated"]);
+}
+
+/// A contact that a step informed is told the first service that joins at once and the others together, that the severity rises, and
+/// the end.
+#[tokio::test]
+async fn a_contact_is_told_how_an_incident_goes_on() {
+    let client = Server::shared().tenant("business");
+    let sink = Sink::start();
+    let contact = create_contact(&client, "Anna", &json!({"channel_ids": [channel(&client, &sink)]}));
+    create_policy(&client, &json!([{"after_seconds": 0, "contact_ids": [contact]}]));
+    let incident = open_incident(&client, "minor");
+    until_told(&sink, 1).await;
+    let services = [(); 3].map(|()| create_unconfigured(&client));
+    for count in 1..=3 {
+        client.patch(&incident, &json!({"service_ids": services[..count]})).expect(200);
+    }
+    let joined = |message: usize| sink.received()[message].json()["data"]["incident"]["joined"].clone();
+    assert_eq!(until_told(&sink, 2).await, ["incident.escalated", "incident.service_joined"]);
+    assert_eq!(joined(1)["services"][0]["id"], json!(services[0]));
+    eventually("the others wait", || (held(&client) == [(json!("Anna"), json!("batch"))]).then_some(()))
+        .await;
+    client.patch(&incident, &json!({"severity": "critical"})).expect(200);
+    assert_eq!(until_told(&sink, 4).await[2..], ["incident.service_joined", "incident.worsened"]);
+    assert_eq!(joined(2)["count"], 2);
+    let worse = sink.received()[3].json()["data"]["incident"].clone();
+    assert_eq!((&worse["severity"], &worse["previous_severity"]), (&json!("critical"), &json!("minor")));
+    resolve(&client, &incident);
+    assert_eq!(until_told(&sink, 5).await[4..], ["incident.resolved"]);
 }
 
 /// Nobody is on duty, and whoever is named has no channel: the next step comes at once.
