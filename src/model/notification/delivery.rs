@@ -211,6 +211,8 @@ mod tests {
     #[case(11, 60_000, None, 0.0, Some(60_000))]
     #[case(1, 60_000, Some(3_600), 0.0, Some(60_000))]
     #[case(40, 0, None, 0.0, None)]
+    #[case(1, 0, Some(99_999_999), 0.0, None)]
+    #[case(1, -1, Some(30), 0.0, None)]
     fn a_message_is_tried_until_it_expires(
         #[case] number: u32,
         #[case] left_ms: i64,
