@@ -31,6 +31,7 @@ mod maintenance_series;
 mod maintenances;
 mod merge;
 mod migrations;
+mod notices;
 mod notifications;
 mod oncall;
 mod organisations;
