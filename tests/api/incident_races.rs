@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::notification_channels::webhook;
 use crate::support::client::Client;
 use crate::support::postgres::Postgres;
 use crate::support::server::Server;
@@ -14,6 +15,7 @@ use crate::support::{eventually, service};
 /// Services of each of the two tags.
 const SERVICES: usize = 6;
 const ROUNDS: usize = 12;
+const CHANNELS: &str = "/v1/notification-channels";
 
 fn server_on(postgres: &Postgres) -> Server {
     let url = postgres.url();
@@ -147,4 +149,34 @@ async fn a_write_that_was_given_up_for_another_is_made_again() {
     });
     eventually("the server counts what it gave up", || (deadlocks(&postgres) == "1").then_some(())).await;
     assert_eq!(client.get(&service(&id)).expect(200).data()["name"], "Store");
+}
+
+/// A channel is written under the lock of the organisation, which every change of an incident holds: who is told of an incident is
+/// decided before the write or after it, never beside it.
+#[test]
+fn a_channel_is_not_changed_while_an_incident_is() {
+    let Some(postgres) = Postgres::start() else { return };
+    let server = patient_server_on(&postgres);
+    let client = server.client();
+    let hook = webhook("http://127.0.0.1:9/", &json!({}));
+    let channel = format!("{CHANNELS}/{}", made(&client, CHANNELS, &hook));
+    let incident = json!({"title": "t", "message": "m"});
+    let incident_waits = || client.post("/v1/incidents", &incident).status;
+    let create = || client.post(CHANNELS, &hook).status;
+    let change = || client.patch(&channel, &json!({"name": "Other"})).status;
+    let delete = || client.delete(&channel).status;
+    let writes: [(&str, &(dyn Fn() -> u16 + Sync)); 4] =
+        [("incident", &incident_waits), ("create", &create), ("change", &change), ("delete", &delete)];
+    for (name, write) in writes {
+        let mut other = postgres.hold("SELECT 1 FROM organisation FOR NO KEY UPDATE");
+        std::thread::scope(|scope| {
+            let written = scope.spawn(write);
+            while waiting(&postgres) == 0 {
+                assert!(!written.is_finished(), "{name} did not wait");
+            }
+            other.release();
+            let status = written.join().unwrap();
+            assert!([200, 201].contains(&status), "{name}: {status}");
+        });
+    }
 }
