@@ -30,12 +30,12 @@ fn path(shown: &Value) -> String {
 }
 
 /// The path of the ping address.
-fn address(shown: &Value) -> String {
+pub(crate) fn address(shown: &Value) -> String {
     let url = shown["heartbeat"]["ping_url"].as_str().unwrap();
     url[url.find("/ping/").unwrap()..].to_owned()
 }
 
-fn ping(client: &Client, method: &str, path: &str) -> Answer {
+pub(crate) fn ping(client: &Client, method: &str, path: &str) -> Answer {
     client.without_token().send(method, path, &[], b"")
 }
 
@@ -401,7 +401,7 @@ fn shown_time(at: Timestamp) -> Value {
 /// Lets the last ping of a server that does not run have come at this moment: the service is up since then, and the history has
 /// lost the entry. The services are made older than the ping, because a history shows nothing from before its service was
 /// configured (contract 4.8).
-async fn pretend_last_ping(server: &Server, at: Timestamp) {
+pub(crate) async fn pretend_last_ping(server: &Server, at: Timestamp) {
     let [main, history] = server.urls();
     let (at, made) = (at.ms(), at.plus_ms(-3_600_000).ms());
     run(&main, &format!("UPDATE heartbeat SET last_ping_at = {at} WHERE last_ping_at > 0")).await;
@@ -411,7 +411,7 @@ async fn pretend_last_ping(server: &Server, at: Timestamp) {
 }
 
 /// Runs a statement on a database of a server.
-async fn run(url: &str, statement: &str) {
+pub(crate) async fn run(url: &str, statement: &str) {
     let database = sea_orm::Database::connect(url.to_owned()).await.unwrap();
     database.execute_unprepared(statement).await.unwrap();
     database.close().await.unwrap();

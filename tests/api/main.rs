@@ -35,6 +35,7 @@ mod events;
 mod foreign_ids;
 mod guide;
 mod heartbeat;
+mod heartbeat_stops;
 mod history_away;
 mod history_depth;
 mod http_rules;
