@@ -119,22 +119,47 @@ async fn a_history_that_is_away_is_told_to_the_operator() {
     assert!(elsewhere.received().is_empty(), "it concerns nobody else");
 }
 
-#[tokio::test]
-async fn an_impaired_location_is_told_to_those_who_see_it_so() {
+/// A server with three locations.
+fn three_locations() -> Server {
     let location = |number: u8| {
         format!("[[probe.locations]]\ncode = 'l{number}'\nsource_address = '127.0.9.{number}'\n")
     };
-    let server = Server::embedded(&(1..=3).map(location).collect::<String>(), &[SOON]);
-    let (client, neighbour) = (server.client(), server.tenant("team"));
-    let sink = sink_for(&client, "location.impaired");
-    let elsewhere = sink_for(&neighbour, "location.impaired");
+    Server::embedded(&(1..=3).map(location).collect::<String>(), &[SOON])
+}
+
+/// Services that only the second location sees in trouble.
+fn impair_second_location(client: &Client) {
     let target = unfriendly_target([127, 0, 9, 2].into());
     let settings = json!({"interval_seconds": 1, "retries": 0});
     for _ in 0..5 {
-        create_watched(&client, &format!("http://{target}/"), &settings);
+        create_watched(client, &format!("http://{target}/"), &settings);
     }
+}
+
+#[tokio::test]
+async fn an_impaired_location_is_told_to_those_who_see_it_so() {
+    let server = three_locations();
+    let (client, neighbour) = (server.client(), server.tenant("team"));
+    let sink = sink_for(&client, "location.impaired");
+    let elsewhere = sink_for(&neighbour, "location.impaired");
+    impair_second_location(&client);
     until_told(&sink, &[(false, "Location l2 has lost its network")]).await;
     assert!(elsewhere.received().is_empty(), "the neighbour has seen nothing");
+}
+
+/// A notice is shown also when no channel exists that could be told of it.
+#[tokio::test]
+async fn an_impaired_location_is_shown_without_a_channel() {
+    let server = three_locations();
+    let client = server.client();
+    impair_second_location(&client);
+    let shown = eventually("it is shown", || {
+        let rows = client.get("/v1/notices?lasts=true").expect(200).data();
+        rows.as_array().unwrap().iter().find(|row| row["event"] == "location.impaired").cloned()
+    })
+    .await;
+    assert_eq!(shown["title"], "Location l2 has lost its network");
+    assert_eq!(client.get("/v1/notifications").expect(200).data(), json!([]));
 }
 
 #[tokio::test]
