@@ -14,12 +14,12 @@ use watchkeeper_entities::{incident_service, incident_statuspage, incident_updat
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::{Affected, ChosenPage, Impact, TimelineEntry, WholeIncident, sort_by_name};
-use crate::model::service::ServiceKey;
+use crate::model::service::{NamedService, ServiceKey};
 use crate::model::sight::Sight;
 use crate::model::translated::Translated;
-use crate::store::MainError;
 use crate::store::incidents::evidence;
 use crate::store::scoped::{Rows, narrowed};
+use crate::store::{MainError, named};
 
 /// Services in one statement: far below what a statement may bind.
 const SERVICES_PER_STATEMENT: usize = 1_000;
@@ -56,14 +56,14 @@ async fn narrowly_affected(
         .into();
     let mut links = incident_service::Entity::find()
         .join(JoinType::InnerJoin, to_service)
-        .select_also(service::Entity)
         .filter(incident_service::Column::IncidentId.is_in(incidents.iter().copied()));
     if let Some(condition) = condition {
         links = links.filter(condition);
     }
-    let rows: Vec<(incident_service::Model, Option<service::Model>)> = links.all(connection).await?;
-    for (link, service) in rows {
-        let Some(service) = service else { continue };
+    let links = links.all(connection).await?;
+    let named = named::by_keys(connection, links.iter().map(|link| link.service_id)).await?;
+    for link in links {
+        let Some(service) = named.get(&link.service_id) else { continue };
         found.entry(link.incident_id).or_default().push(to_affected(&link, service)?);
     }
     for services in found.values_mut() {
@@ -88,13 +88,13 @@ pub(super) async fn affected_among(
     Ok(found)
 }
 
-fn to_affected(link: &incident_service::Model, service: service::Model) -> Result<Affected, MainError> {
+fn to_affected(link: &incident_service::Model, service: &NamedService) -> Result<Affected, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("incident_service", &link.service_id, &problem);
     let impact = link.impact.as_deref().map(str::parse).transpose();
     Ok(Affected {
         service: link.service_id,
-        id: service.public_id.parse().map_err(|_| corrupt("the id of the service cannot be read"))?,
-        name: service.name,
+        id: service.id,
+        name: service.name.clone(),
         impact: impact.map_err(|_| corrupt("unknown impact"))?,
         is_derived: link.is_derived,
         added_at: Timestamp::from_ms(link.added_at),
