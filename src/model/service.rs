@@ -64,6 +64,27 @@ impl Service {
     pub const fn address(&self) -> ServiceAddress {
         ServiceAddress { id: self.id, key: self.key }
     }
+
+    /// Returns what decides its status beside measurements.
+    #[must_use]
+    pub fn status_facts(&self) -> StatusFacts {
+        StatusFacts {
+            check_type: self.check_type,
+            is_paused: self.pause.is_some(),
+            stated: self.status_override.as_ref().map(|stated| stated.status),
+        }
+    }
+}
+
+/// What decides the status of a service beside its measurements and planned work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusFacts {
+    /// Its check type.
+    pub check_type: CheckType,
+    /// True while it is paused.
+    pub is_paused: bool,
+    /// The status that a person states for it.
+    pub stated: Option<OverrideStatus>,
 }
 
 /// The two names under which the engine finds a service.
@@ -209,25 +230,25 @@ words! {
 impl ServiceStatus {
     /// The measured status: `paused` while paused, `unknown` for manual services, else the verdict.
     #[must_use]
-    pub fn measured(service: &Service, verdict: Verdict) -> Self {
-        match (service.pause, verdict) {
-            (Some(_), _) => Self::Paused,
-            (None, Verdict::Unknown) => Self::Unknown,
-            (None, Verdict::Up) => Self::Up,
-            (None, Verdict::Degraded) => Self::Degraded,
-            (None, Verdict::Down) => Self::Down,
+    pub const fn measured(facts: StatusFacts, verdict: Verdict) -> Self {
+        match (facts.is_paused, verdict) {
+            (true, _) => Self::Paused,
+            (false, Verdict::Unknown) => Self::Unknown,
+            (false, Verdict::Up) => Self::Up,
+            (false, Verdict::Degraded) => Self::Degraded,
+            (false, Verdict::Down) => Self::Down,
         }
     }
 
     /// Returns the status that people see: the first row of contract 4.3.7's table that applies.
     #[must_use]
-    pub fn effective(service: &Service, verdict: Verdict, in_maintenance: bool) -> Self {
-        match &service.status_override {
-            Some(stated) => stated.status.into(),
-            None if service.pause.is_some() => Self::Paused,
+    pub fn effective(facts: StatusFacts, verdict: Verdict, in_maintenance: bool) -> Self {
+        match facts.stated {
+            Some(stated) => stated.into(),
+            None if facts.is_paused => Self::Paused,
             None if in_maintenance => Self::Maintenance,
-            None if service.check_type == CheckType::Manual => Self::Operational,
-            None => Self::measured(service, verdict),
+            None if facts.check_type == CheckType::Manual => Self::Operational,
+            None => Self::measured(facts, verdict),
         }
     }
 }
@@ -302,7 +323,10 @@ mod tests {
         #[case] effective: &str,
     ) {
         let service = service(check_type, stated, paused);
-        assert_eq!(ServiceStatus::measured(&service, verdict).as_str(), status);
-        assert_eq!(ServiceStatus::effective(&service, verdict, in_maintenance).as_str(), effective);
+        assert_eq!(ServiceStatus::measured(service.status_facts(), verdict).as_str(), status);
+        assert_eq!(
+            ServiceStatus::effective(service.status_facts(), verdict, in_maintenance).as_str(),
+            effective
+        );
     }
 }

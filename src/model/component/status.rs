@@ -112,7 +112,7 @@ pub fn statuses(
             stated: service.status_override.as_ref().map(|stated| stated.status),
             in_maintenance,
             claim: claims.get(&service.key).copied(),
-            effective: ServiceStatus::effective(service, verdict, in_maintenance),
+            effective: ServiceStatus::effective(service.status_facts(), verdict, in_maintenance),
         };
         (service.key, shown.status())
     });
