@@ -57,6 +57,7 @@ pub mod schedule;
 pub mod secret;
 pub mod segment;
 pub mod service;
+pub mod service_outline;
 pub mod service_secrets;
 pub mod sight;
 pub mod sla;

@@ -1,6 +1,7 @@
 //! Services: every field survives, finders are scoped by organisation, lists have one order, keys are never reused.
 
 use rstest::rstest;
+use sea_orm::ConnectionTrait as _;
 use serde_json::{Map, json};
 use watchkeeper::id::Id;
 use watchkeeper::model::check::CheckType;
@@ -11,9 +12,10 @@ use watchkeeper::model::rules::Rules;
 use watchkeeper::model::service::{
     OverrideStatus, Pause, PauseReason, ProbeRole, Service, ServiceKey, Settings, StatusOverride,
 };
+use watchkeeper::model::service_outline::{ServiceOutline, SettingsOutline};
 use watchkeeper::model::sight::Sight;
 use watchkeeper::store::PageWindow;
-use watchkeeper::store::services::{self, OwnedService};
+use watchkeeper::store::services::{self, OwnedService, outlines};
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -113,6 +115,53 @@ async fn an_update_stores_every_field_under_the_next_revision(
 }
 
 /// Reliability 22: another organisation's service is not there.
+fn outline(service: &Service) -> ServiceOutline {
+    let settings = service.settings.as_ref().map(|settings| SettingsOutline {
+        interval_seconds: settings.interval_seconds,
+        timeout_seconds: settings.timeout_seconds,
+        retries: settings.retries,
+        assigned_probes: settings.assigned_probes.clone(),
+        recovery_checks: settings.rules.recovery_checks,
+    });
+    ServiceOutline {
+        key: service.key,
+        id: service.id,
+        organisation: service.organisation,
+        name: service.name.clone(),
+        check_type: service.check_type,
+        target: service.target.clone(),
+        settings,
+        pause: service.pause,
+        status_override: service.status_override.clone(),
+    }
+}
+
+/// Nobody can read what is stored as their configurations, so whoever reads an outline has not read it.
+#[rstest]
+#[tokio::test]
+async fn an_outline_is_the_service_without_its_configuration(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "mine").await.key;
+    let mut made = Vec::new();
+    for service in [bare(owner), service(owner, "plain"), full(owner)] {
+        made.push(stored_service(&store, service).await);
+    }
+    let transaction = store.main.begin().await.unwrap();
+    transaction.execute_unprepared("UPDATE service SET config = '{' WHERE config IS NOT NULL").await.unwrap();
+    transaction.commit().await.unwrap();
+    let reader = store.main.reader();
+    let keys: Vec<ServiceKey> = made.iter().map(|service| service.key).collect();
+    assert!(services::by_keys(reader, &keys).await.is_err());
+    let mut found = outlines::by_keys(reader, &keys).await.unwrap();
+    found.sort_by_key(|outline| outline.key);
+    assert_eq!(found, made.iter().map(outline).collect::<Vec<_>>());
+    let one = outlines::find(reader, Sight::whole(owner), made[1].id).await.unwrap();
+    assert_eq!(one, Some(outline(&made[1])));
+    assert_eq!(outlines::find(reader, Sight::whole(owner + 1), made[1].id).await.unwrap(), None);
+}
+
 #[rstest]
 #[tokio::test]
 async fn finders_see_one_organisation(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
