@@ -314,7 +314,7 @@ fn to_row(service: &Service) -> ActiveModel {
     }
 }
 
-pub(super) fn from_row(row: Model) -> Result<Service, MainError> {
+fn from_row(row: Model) -> Result<Service, MainError> {
     let key = row.id;
     let corrupt = |problem: String| MainError::corrupt("service", &key, &problem);
     let settings = settings::from_columns(&row).map_err(corrupt)?;
