@@ -26,6 +26,7 @@ async fn a_location_checks_what_it_is_given() {
     let agent = probe(&client, "fra").unwrap()["agent"].clone();
     assert_eq!(agent["version"], env!("CARGO_PKG_VERSION"));
     assert!(agent["clock_ahead_ms"].as_i64().unwrap().abs() < 2_000, "{agent}");
+    assert_eq!(agent["services"], json!(null), "a count of all organisations, for operators");
     assert!(found.iter().all(|check| check["probe"] == "fra"), "{found:?}");
     until_status(&client, &id, "up").await;
     target.stop();
