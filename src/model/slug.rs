@@ -13,6 +13,16 @@ pub const SLUG_LENGTH: usize = 63;
 const RANDOM_LENGTH: usize = 8;
 /// The time for which a freed slug is kept for its organisation, in milliseconds.
 pub const HOLD_MS: i64 = 30 * crate::clock::DAY_MS;
+/// Slugs that are kept of one page, those that it gave up last.
+pub const HOLDS_PER_PAGE: u64 = 5;
+/// Pages that an organisation counts for at least when its kept slugs are counted: deleted pages leave slugs as well.
+const PAGES_MIN: u64 = 100;
+
+/// Returns how many slugs are kept for an organisation that has this number of pages.
+#[must_use]
+pub const fn holds_of_organisation(pages: u64) -> u64 {
+    HOLDS_PER_PAGE * if pages < PAGES_MIN { PAGES_MIN } else { pages }
+}
 
 /// Returns true if the text is `^[a-z0-9]+(-[a-z0-9]+)*$`.
 #[must_use]
