@@ -1,5 +1,7 @@
 //! Slugs that are unique and held, and groups that follow a tag, on both kinds of databases.
 
+use std::collections::HashSet;
+
 use rstest::rstest;
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use watchkeeper::clock::guard::JudgedTime;
@@ -56,7 +58,9 @@ async fn a_slug_has_one_page_and_is_held(#[values(Backend::Sqlite, Backend::Post
     assert!(slugs::is_taken(reader, theirs, "shop", JudgedTime::trusted(at(100))).await.unwrap());
     assert!(!slugs::is_taken(reader, mine, "shop", JudgedTime::trusted(at(100))).await.unwrap());
     assert_eq!(stored_page(&store, page(theirs, "shop"), 100).await, None, "held");
-    assert!(slugs::taken(reader, theirs, "sh", JudgedTime::trusted(at(100))).await.unwrap().contains("shop"));
+    let asked = ["shop", "shop-2", "kiosk"].map(str::to_owned);
+    let taken = slugs::taken_among(reader, theirs, &asked, JudgedTime::trusted(at(100))).await.unwrap();
+    assert_eq!(taken, HashSet::from(["shop".to_owned()]));
     assert!(stored_page(&store, page(theirs, "shop"), 100 + HOLD_MS).await.is_some(), "30 days later");
     let write = store.main.begin().await.unwrap();
     assert!(slugs::rename(&write, &other, "kiosk", JudgedTime::trusted(at(0))).await.unwrap());

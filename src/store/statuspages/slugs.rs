@@ -39,27 +39,27 @@ pub async fn is_taken(
     Ok(pages > 0 || is_held(connection, organisation, slug, now).await?)
 }
 
-/// The slugs that begin with `stem` and that an organisation must not take.
+/// Those of these slugs that an organisation must not take.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn taken(
+pub async fn taken_among(
     connection: &impl ConnectionTrait,
     organisation: i64,
-    stem: &str,
+    slugs: &[String],
     now: JudgedTime,
 ) -> Result<HashSet<String>, MainError> {
     let pages: Vec<String> = Entity::find()
         .select_only()
         .column(Column::Slug)
-        .filter(Column::Slug.starts_with(stem))
+        .filter(Column::Slug.is_in(slugs))
         .into_tuple()
         .all(connection)
         .await?;
     let held: Vec<String> = slug_hold::Entity::find()
         .select_only()
         .column(slug_hold::Column::Slug)
-        .filter(slug_hold::Column::Slug.starts_with(stem))
+        .filter(slug_hold::Column::Slug.is_in(slugs))
         .filter(held_from(organisation, now))
         .into_tuple()
         .all(connection)
