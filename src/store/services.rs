@@ -1,5 +1,6 @@
 //! Services. Every finder is scoped by organisation, except the engine's own loader [`definitions`].
 
+pub mod active;
 pub mod outlines;
 mod settings;
 
@@ -99,26 +100,6 @@ pub async fn list(
 /// When the database fails.
 pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).filter(Column::PausedAt.is_null()).count(connection).await?)
-}
-
-/// The newest services of the organisation that are not paused, beyond the `limit` oldest ones, newest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
-pub async fn active_beyond(
-    connection: &impl ConnectionTrait,
-    organisation: i64,
-    limit: u32,
-) -> Result<Vec<Service>, MainError> {
-    let excess = count_active(connection, organisation).await?.saturating_sub(limit.into());
-    let rows = of_organisation(organisation)
-        .filter(Column::PausedAt.is_null())
-        .order_by_desc(Column::CreatedAt)
-        .order_by_desc(Column::PublicId)
-        .limit(excess)
-        .all(connection)
-        .await?;
-    rows.into_iter().map(from_row).collect()
 }
 
 /// A service, and the id of the organisation that owns it.

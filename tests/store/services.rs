@@ -1,5 +1,7 @@
 //! Services: every field survives, finders are scoped by organisation, lists have one order, keys are never reused.
 
+use std::collections::HashMap;
+
 use rstest::rstest;
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Map, json};
@@ -15,7 +17,7 @@ use watchkeeper::model::service::{
 use watchkeeper::model::service_outline::{ServiceOutline, SettingsOutline};
 use watchkeeper::model::sight::Sight;
 use watchkeeper::store::PageWindow;
-use watchkeeper::store::services::{self, OwnedService, outlines};
+use watchkeeper::store::services::{self, OwnedService, active, outlines};
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -237,6 +239,36 @@ async fn only_services_that_are_not_paused_count_as_active(
         stored_service(&store, make(owner.key)).await;
     }
     assert_eq!(services::count_active(store.main.reader(), owner.key).await.unwrap(), 1);
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_newest_services_beyond_a_limit_are_paused(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let [owner, other] = ["owner", "other"].map(|name| stored_organisation(&store, name));
+    let (owner, other) = (owner.await.key, other.await.key);
+    let mut made = Vec::new();
+    for created_at in [3_000, 1_000, 2_000] {
+        let service = Service { created_at: at(created_at), ..service(owner, "x") };
+        made.push(stored_service(&store, service).await);
+    }
+    stored_service(&store, full(owner)).await;
+    stored_service(&store, service(other, "x")).await;
+    let counts = active::count_by_organisation(store.main.reader()).await.unwrap();
+    assert_eq!(counts, HashMap::from([(owner, 3), (other, 1)]), "one of the first is paused");
+    let transaction = store.main.begin().await.unwrap();
+    let beyond = active::beyond(&transaction, owner, 1).await.unwrap();
+    assert_eq!(beyond, [made[0].key, made[2].key]);
+    let pause = Pause { reason: PauseReason::PlanLimit, at: at(9_000) };
+    active::pause(&transaction, &beyond, pause).await.unwrap();
+    transaction.commit().await.unwrap();
+    let read = services::by_keys(store.main.reader(), &beyond[..1]).await.unwrap();
+    let revision = made[0].revision + 1;
+    let paused = Service { pause: Some(pause), updated_at: at(9_000), revision, ..made[0].clone() };
+    assert_eq!(read, [paused]);
+    assert_eq!(services::count_active(store.main.reader(), owner).await.unwrap(), 1);
 }
 
 #[rstest]
