@@ -68,6 +68,7 @@ pub mod subscriber_fact;
 pub mod suspicion;
 pub mod tag;
 pub mod time_range;
+pub mod timeline_size;
 pub mod token;
 pub mod translated;
 pub(crate) mod varint;

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, JoinType, QueryFilter, QueryOrder,
-    QuerySelect,
+    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, JoinType, QueryFilter,
+    QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::{incident_service, incident_statuspage, incident_update, service, statuspage};
 
@@ -16,6 +16,7 @@ use crate::id::Id;
 use crate::model::incident::{Affected, ChosenPage, Impact, TimelineEntry, WholeIncident, sort_by_name};
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::sight::Sight;
+use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
 use crate::store::incidents::evidence;
 use crate::store::scoped::{Rows, narrowed};
@@ -181,6 +182,49 @@ pub(super) async fn newest_update(
         .order_by_desc(incident_update::Column::Id)
         .limit(1);
     newest.one(connection).await?.as_ref().map(to_entry).transpose()
+}
+
+/// Returns the size of the public timeline of an incident without this entry; characters as they are stored, which is a little more.
+pub(super) async fn size_before(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    newest: Option<Id>,
+) -> Result<TimelineSize, MainError> {
+    let public = incident_update::Entity::find()
+        .filter(incident_update::Column::IncidentId.eq(incident))
+        .filter(incident_update::Column::IsInternal.eq(false));
+    let without = newest.map(|id| incident_update::Column::PublicId.ne(id.as_str()));
+    size(connection, public.filter(Condition::all().add_option(without))).await
+}
+
+/// Returns the size of the timeline that members see; characters as they are stored.
+///
+/// # Errors
+/// When the database fails.
+pub async fn internal_timeline_size(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+) -> Result<TimelineSize, MainError> {
+    let internal = incident_update::Entity::find()
+        .filter(incident_update::Column::IncidentId.eq(incident))
+        .filter(incident_update::Column::IsInternal.eq(true));
+    size(connection, internal).await
+}
+
+async fn size(
+    connection: &impl ConnectionTrait,
+    entries: Select<incident_update::Entity>,
+) -> Result<TimelineSize, MainError> {
+    let found: Option<(i64, Option<i64>)> = entries
+        .select_only()
+        .column_as(incident_update::Column::Id.count(), "entries")
+        .column_as(Expr::cust("SUM(LENGTH(message))"), "characters")
+        .into_tuple()
+        .one(connection)
+        .await?;
+    let (entries, characters) = found.unwrap_or_default();
+    let number = |number: i64| usize::try_from(number).unwrap_or_default();
+    Ok(TimelineSize { entries: number(entries), characters: number(characters.unwrap_or_default()) })
 }
 
 fn to_entry(row: &incident_update::Model) -> Result<TimelineEntry, MainError> {
