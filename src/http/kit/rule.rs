@@ -312,6 +312,9 @@ pub enum FieldRule {
     /// A slug against its pattern.
     #[error("Use lower-case letters and digits, separated by single hyphens.")]
     SlugForm,
+    /// One more entry of a timeline that is full.
+    #[error("The timeline is full.")]
+    TimelineFull,
     /// A slug that is taken or reserved.
     #[error("This slug is not available.")]
     SlugTaken,
