@@ -16,6 +16,9 @@ pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Characters of the reason of a stated status.
 pub const REASON_LENGTH: RangeInclusive<usize> = 1..=500;
 
+/// Most bytes of settings as they are stored (contract 7 no. 45). What is sent to locations in other places has room for them.
+pub const SETTINGS_MAX_BYTES: usize = 256 * 1_024;
+
 /// Database key of a service: small, never reused, the key of all measurements.
 pub type ServiceKey = i64;
 
@@ -127,6 +130,16 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Returns the bytes of the parts whose size a client decides, as they are stored: configuration, locations and roles.
+    #[must_use]
+    pub fn stored_bytes(&self) -> usize {
+        let config = serde_json::to_string(&self.config).map_or(0, |text| text.len());
+        let codes = self.assigned_probes.iter().flatten().map(|code| code.len() + r#""","#.len());
+        let roles = self.probe_roles.iter().flatten();
+        let roles = roles.map(|(code, role)| code.len() + role.as_str().len() + r#""":"","#.len());
+        config + codes.chain(roles).sum::<usize>()
+    }
+
     /// The role of a location; codes that are not mentioned are `full`.
     #[must_use]
     pub fn role_of(&self, code: &str) -> ProbeRole {

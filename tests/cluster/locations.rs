@@ -35,6 +35,18 @@ async fn a_location_checks_what_it_is_given() {
     until_status(&client, &id, "up").await;
 }
 
+/// As much as the API takes.
+#[tokio::test]
+async fn a_location_checks_a_service_with_large_settings() {
+    let Some((_bus, engine, _place)) = scene().await else { return };
+    let (client, target) = (engine.client(), Target::start());
+    let mut settings = from("fra");
+    settings["config"] = json!({"method": "POST", "body": "🚀".repeat(65_000)});
+    let id = create_watched(&client, &target.url(), &settings);
+    let found = until_checks(&client, &id, 1).await;
+    assert_eq!(found[0]["probe"], "fra");
+}
+
 #[tokio::test]
 async fn a_change_is_in_force_within_two_seconds() {
     let Some((_bus, engine, _place)) = scene().await else { return };
