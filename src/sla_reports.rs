@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use crate::announcer::Announcer;
 use crate::announcer::peers::NobodyAnswers;
 use crate::clock::Timestamp;
-use crate::model::service::{Service, ServiceAddress};
+use crate::model::service::ServiceAddress;
+use crate::model::service_outline::ServiceOutline;
 use crate::model::sight::Sight;
 use crate::model::sla::burn::Reading;
 use crate::model::sla::{SlaTarget, Subject};
@@ -16,7 +17,8 @@ use crate::stats::sla::account::Judged;
 use crate::stats::sla::{Past, Run, Sums, runs, sums};
 use crate::store::history::changes;
 use crate::store::incidents::downtime::{self, Counted};
-use crate::store::{PageWindow, StoreError, services, windows};
+use crate::store::services::outlines;
+use crate::store::{PageWindow, StoreError, windows};
 
 /// Services of one report.
 pub const SERVICES_MAX: u64 = 1_000;
@@ -42,7 +44,7 @@ pub struct Report {
 #[derive(Debug)]
 pub struct ServiceReport {
     /// The service.
-    pub service: Service,
+    pub service: ServiceOutline,
     /// Its sums.
     pub sums: Sums,
     /// Its promised time in runs, oldest first.
@@ -95,7 +97,7 @@ pub async fn gather(
         decided.entry(window.service).or_default().push(window);
     }
     let counted = downtime::counted(main, sight, &keys, looked_at).await.map_err(StoreError::from)?;
-    let addresses: Vec<ServiceAddress> = found.iter().map(Service::address).collect();
+    let addresses: Vec<ServiceAddress> = found.iter().map(ServiceOutline::address).collect();
     let snapshots = announcer.snapshots(&addresses).await?;
     let (mut reports, mut all, mut spans_of_all) = (Vec::new(), Sums::default(), Vec::new());
     let history = announcer.databases.history.reader();
@@ -126,16 +128,16 @@ async fn subjects(
     announcer: &Announcer,
     sight: Sight,
     subject: &Subject,
-) -> Result<Vec<Service>, SlaReportFailed> {
+) -> Result<Vec<ServiceOutline>, SlaReportFailed> {
     let main = announcer.databases.main.reader();
     match subject {
         Subject::Service(service) => {
-            let found = services::find(main, sight, service.id).await.map_err(StoreError::from)?;
+            let found = outlines::find(main, sight, service.id).await.map_err(StoreError::from)?;
             Ok(found.into_iter().collect())
         }
         Subject::Tag(tag) => {
             let window = PageWindow { offset: 0, limit: SERVICES_MAX };
-            let found = services::list(main, sight, Some(tag.key), window).await;
+            let found = outlines::with_tag(main, sight, tag.key, window).await;
             let (found, total) = found.map_err(StoreError::from)?;
             if total > SERVICES_MAX { Err(SlaReportFailed::TooManyServices) } else { Ok(found) }
         }

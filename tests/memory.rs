@@ -1,5 +1,5 @@
 //! What a hostile answer may cost in memory (reliability 18): at most 2 MiB a check, whatever it promises. And what a hostile
-//! template may: at most 8 MiB.
+//! template may: at most 8 MiB. And that a list costs no more for what the services in it are configured with.
 //!
 //! A binary of its own, because it counts every allocation of the process.
 
@@ -15,11 +15,21 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use peak_alloc::PeakAlloc;
+use sea_orm::ActiveValue::Set;
+use sea_orm::EntityTrait;
 use serde_json::json;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
+use watchkeeper::config::limits::StoreLimits;
+use watchkeeper::id::Id;
 use watchkeeper::model::check::Outcome;
+use watchkeeper::model::sight::Sight;
 use watchkeeper::notify::template::{MessageTemplate, TEMPLATE_LENGTH, WorkMeter};
 use watchkeeper::probe;
+use watchkeeper::store::database::sqlite_url;
+use watchkeeper::store::incidents::list::{IncidentFilter, page};
+use watchkeeper::store::{Database, Databases, PageWindow};
+use watchkeeper_entities::{incident, incident_service, organisation, service};
 
 use crate::support::server::Server;
 use crate::support::{condition, http, toolbox};
@@ -30,6 +40,9 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 const MIB: usize = 1 << 20;
 const EXTRA_MAX_BYTES: usize = 2 * MIB;
 const TEMPLATE_MAX_BYTES: usize = 8 * MIB;
+const LIST_MAX_BYTES: usize = 20 * MIB;
+/// How many times as long a list may take for the configurations of its services.
+const LIST_TIMES_MAX: u32 = 3;
 
 /// One test at a time counts what the process allocates.
 static COUNTING: Mutex<()> = Mutex::const_new(());
@@ -170,4 +183,95 @@ fn no_template_costs_more_than_eight_mebibytes() {
         println!("{name}: {} KiB, {:?}", extra >> 10, filled.map(|text| text.len()));
         assert!(extra <= TEMPLATE_MAX_BYTES, "{name}: {} KiB", extra >> 10);
     }
+}
+
+/// Two organisations of forty services: one whose services have no configuration, and one whose have 200 KB each.
+const OWNERS: [i64; 2] = [1, 2];
+
+async fn store_incidents(main: &Database) {
+    let owner = |key: i64| organisation::ActiveModel {
+        id: Set(key),
+        public_id: Set(Id::random().to_string()),
+        name: Set("Shop".into()),
+        plan: Set("business".into()),
+        self_hosted: Set(true),
+        locales: Set(r#"["en"]"#.into()),
+        default_locale: Set("en".into()),
+        created_at: Set(0),
+    };
+    let shop = |key: i64| service::ActiveModel {
+        id: Set(key),
+        public_id: Set(Id::random().to_string()),
+        organisation_id: Set(OWNERS[usize::from(key > 40)]),
+        name: Set(format!("shop {key}")),
+        check_type: Set("http".into()),
+        config: Set((key > 40).then(|| json!({ "body": "x".repeat(200_000) }).to_string())),
+        created_at: Set(0),
+        updated_at: Set(0),
+        revision: Set(1),
+        ..Default::default()
+    };
+    let slow = |key: i64| incident::ActiveModel {
+        id: Set(key),
+        public_id: Set(Id::random().to_string()),
+        organisation_id: Set(OWNERS[usize::from(key > 100)]),
+        title: Set(r#"{"en":"Slow"}"#.into()),
+        kind: Set("standard".into()),
+        status: Set("identified".into()),
+        severity: Set("major".into()),
+        is_published: Set(true),
+        started_at: Set(key),
+        sla_counts_as_downtime: Set(true),
+        created_at: Set(0),
+        updated_at: Set(0),
+        ..Default::default()
+    };
+    let link = |incident_id: i64, service_id: i64| incident_service::ActiveModel {
+        incident_id: Set(incident_id),
+        service_id: Set(service_id),
+        is_derived: Set(true),
+        added_at: Set(0),
+        ..Default::default()
+    };
+    let transaction = main.begin().await.unwrap();
+    organisation::Entity::insert_many(OWNERS.map(owner)).exec(&transaction).await.unwrap();
+    service::Entity::insert_many((1..=80).map(shop)).exec(&transaction).await.unwrap();
+    incident::Entity::insert_many((1..=200).map(slow)).exec(&transaction).await.unwrap();
+    for incident in 1..=200 {
+        let first = if incident > 100 { 41 } else { 1 };
+        let links = (first..first + 40).map(|service| link(incident, service));
+        incident_service::Entity::insert_many(links).exec(&transaction).await.unwrap();
+    }
+    transaction.commit().await.unwrap();
+}
+
+/// Reads the first hundred incidents of an owner; returns how many services they affect together.
+async fn count_affected(main: &Database, owner: i64) -> usize {
+    let window = PageWindow { offset: 0, limit: 100 };
+    let filter = IncidentFilter::default();
+    let (incidents, _) = page(main.reader(), Sight::whole(owner), &filter, window).await.unwrap();
+    assert_eq!(incidents.len(), 100);
+    incidents.iter().map(|(_, services)| services.len()).sum()
+}
+
+#[tokio::test]
+async fn a_list_of_incidents_costs_nothing_for_what_its_services_are_configured_with() {
+    let _alone = COUNTING.lock().await;
+    let folder = tempfile::tempdir().unwrap();
+    let [main, history] = ["main.db", "history.db"].map(|name| sqlite_url(&folder.path().join(name)));
+    let databases = Databases::open(&main, &history, &StoreLimits::default()).await.unwrap();
+    store_incidents(&databases.main).await;
+    let mut best = [Duration::MAX; 2];
+    for _ in 0..5 {
+        for (place, owner) in OWNERS.into_iter().enumerate() {
+            ALLOCATOR.reset_peak_usage();
+            let (before, begun) = (ALLOCATOR.current_usage(), Instant::now());
+            assert_eq!(count_affected(&databases.main, owner).await, 4_000);
+            best[place] = best[place].min(begun.elapsed());
+            let extra = ALLOCATOR.peak_usage().saturating_sub(before);
+            assert!(extra <= LIST_MAX_BYTES, "{} KiB", extra >> 10);
+        }
+    }
+    println!("without configurations {:?}, with them {:?}", best[0], best[1]);
+    assert!(best[1] <= LIST_TIMES_MAX * best[0], "{best:?}");
 }

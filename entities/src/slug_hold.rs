@@ -14,6 +14,8 @@ pub struct Model {
     pub slug: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
+    /// The page that gave it up, which may be gone; null = it was given up before this was noted.
+    pub statuspage_id: Option<i64>,
     /// The time at which it was given up.
     pub freed_at: i64,
 }

@@ -282,7 +282,7 @@ pub struct BusLimits {
     pub results_per_subject: i64,
     /// All definitions, in bytes.
     pub definitions_bytes: i64,
-    /// One definition, in bytes.
+    /// One definition, in bytes; settings of the largest size fit when they are sealed and written as base64.
     pub definition_bytes: i32,
     /// All reports of locations, in bytes.
     pub presence_bytes: i64,
@@ -306,7 +306,7 @@ impl Default for BusLimits {
             results_bytes: 4_096 * MIB,
             results_per_subject: 4_096,
             definitions_bytes: 2_048 * MIB,
-            definition_bytes: 256 * 1_024,
+            definition_bytes: 384 * 1_024,
             presence_bytes: 16 * MIB,
             presence_value_bytes: 8 * 1_024,
             leases_bytes: 16 * MIB,

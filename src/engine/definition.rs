@@ -167,7 +167,7 @@ impl Definer {
         let (Some(settings), Some(target), true) = (&service.settings, &service.target, is_checked) else {
             return Ok(None);
         };
-        let locations = self.roster.chosen(settings);
+        let locations = self.roster.chosen(settings.assigned_probes.as_deref());
         let planned = locations.iter().map(|known| PlannedLocation {
             role: settings.role_of(known.location.code.as_str()),
             round: known.round(),

@@ -16,7 +16,7 @@ use crate::engine::counters::Count;
 use crate::id::Id;
 use crate::model::check::{CheckStatus, CheckType};
 use crate::model::location::{LastSeen, Location, LocationCode, LocationKey, Standing};
-use crate::model::service::{ServiceKey, Settings};
+use crate::model::service::ServiceKey;
 use crate::model::suspicion::Suspicion;
 use crate::model::watch::RoundKeeper;
 use crate::probe::prober::Prober;
@@ -134,8 +134,8 @@ impl Roster {
     }
 
     /// Returns the locations that check the service: the assigned ones that are known, or all.
-    pub(super) fn chosen(&self, settings: &Settings) -> Vec<Arc<KnownLocation>> {
-        match &settings.assigned_probes {
+    pub(super) fn chosen(&self, assigned: Option<&[String]>) -> Vec<Arc<KnownLocation>> {
+        match assigned {
             Some(codes) => {
                 let known = codes.iter().filter_map(|code| self.find(code));
                 known.filter(|known| known.is_used()).collect()
@@ -147,9 +147,9 @@ impl Roster {
     /// Returns true if one of the locations that check the service can be asked to: it was heard of late, or not yet, and has its
     /// network.
     #[must_use]
-    pub fn is_any_within_reach(&self, settings: &Settings, now: Timestamp) -> bool {
+    pub fn is_any_within_reach(&self, assigned: Option<&[String]>, now: Timestamp) -> bool {
         let is_away = |known: &KnownLocation| known.last_seen_at(now).is_some() && !known.is_online(now);
-        self.chosen(settings).iter().any(|known| !is_away(known) && !known.is_impaired())
+        self.chosen(assigned).iter().any(|known| !is_away(known) && !known.is_impaired())
     }
 
     fn lock(&self) -> RwLockReadGuard<'_, Vec<Arc<KnownLocation>>> {

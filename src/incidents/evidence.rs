@@ -18,9 +18,11 @@ use crate::model::incident::{Affected, TimelineEntry, WholeIncident};
 use crate::model::location::LocationCode;
 use crate::model::outage::Outage;
 use crate::model::outage_evidence::{LastFailure, OutageEvidence, PARENTS_MAX, SERVICES_MAX};
-use crate::model::service::{Service, ServiceKey};
+use crate::model::service::ServiceKey;
+use crate::model::service_outline::ServiceOutline;
 use crate::store::history::newest::{WantedResults, newest_of_services};
-use crate::store::{MainError, dependencies, outages, services};
+use crate::store::services::outlines;
+use crate::store::{MainError, dependencies, outages};
 use crate::texts::reason::{self, OutageReason};
 
 /// The time that reading the history may take.
@@ -49,8 +51,8 @@ pub(super) async fn collect(
         return Ok(CollectedEvidence::default());
     }
     let keys: Vec<ServiceKey> = untold.iter().map(|outage| outage.service).collect();
-    let known = services::by_keys(main, &keys).await?;
-    let known: HashMap<ServiceKey, Service> = known.into_iter().map(|one| (one.key, one)).collect();
+    let known = outlines::by_keys(main, &keys).await?;
+    let known: HashMap<ServiceKey, ServiceOutline> = known.into_iter().map(|one| (one.key, one)).collect();
     let parents = dependencies::of_services(main, &keys).await?;
     let checks = checks_of(announcer, &untold, &known).await;
     let found = untold.iter().filter_map(|outage| {
@@ -71,7 +73,7 @@ pub(super) async fn collect(
 async fn checks_of(
     announcer: &Announcer,
     untold: &[Outage],
-    known: &HashMap<ServiceKey, Service>,
+    known: &HashMap<ServiceKey, ServiceOutline>,
 ) -> HashMap<ServiceKey, Vec<StoredCheck>> {
     let wanted = untold.iter().map(|outage| {
         let settings = known.get(&outage.service).and_then(|service| service.settings.as_ref());

@@ -14,6 +14,7 @@ use crate::model::service::ServiceKey;
 use crate::store::changes::Scope;
 use crate::store::history::{changes, feed as history_feed};
 use crate::store::incidents::recovery::RecoveredService;
+use crate::store::services::outlines;
 use crate::store::{MainError, StoreError, Transaction, organisations, outages, services, windows};
 
 /// Most changes that come in while the first ones are read; beyond that a service may be taken for one that was down before.
@@ -136,7 +137,7 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
         return Ok(false);
     }
     let reachable: Vec<ServiceKey> = reachable.into_keys().collect();
-    let reachable = services::by_keys(&transaction, &reachable).await?;
+    let reachable = outlines::by_keys(&transaction, &reachable).await?;
     transaction.commit().await?;
     feed.note_advanced(next);
     reachable.iter().for_each(|service| incidents.announcer.engine.set_unreachable(service.address(), false));

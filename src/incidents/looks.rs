@@ -7,9 +7,11 @@ use crate::clock::Timestamp;
 use crate::engine::aggregator::Snapshot;
 use crate::incidents::parents::{Asked, HAVE_THEY_LOOKED_MS};
 use crate::model::outage::Outage;
-use crate::model::service::{Service, ServiceAddress, ServiceKey};
+use crate::model::service::{ServiceAddress, ServiceKey};
+use crate::model::service_outline::ServiceOutline;
 use crate::model::verdict::Verdict;
-use crate::store::{MainError, dependencies, outages, services};
+use crate::store::services::outlines;
+use crate::store::{MainError, dependencies, outages};
 
 /// Milliseconds after which whoever has not looked is asked again.
 const ASK_AGAIN_MS: i64 = 2_000;
@@ -43,13 +45,15 @@ pub(super) async fn of(
     let graph = dependencies::around(main, &keys).await?;
     let parents = keys.iter().flat_map(|child| graph.parents_of(*child));
     let all: BTreeSet<ServiceKey> = parents.chain(keys.iter().copied()).collect();
-    let all = services::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
-    let addresses: Vec<ServiceAddress> = all.iter().map(Service::address).collect();
+    let all = outlines::by_keys(main, &all.into_iter().collect::<Vec<_>>()).await?;
+    let addresses: Vec<ServiceAddress> = all.iter().map(ServiceOutline::address).collect();
     let snapshots = announcer.snapshots_at_once(&addresses).await.into_iter().map(Option::unwrap_or_default);
     let roster = &announcer.definer.roster;
     let seen = all.iter().zip(snapshots).map(|(service, snapshot)| {
-        let is_within_reach =
-            service.settings.as_ref().is_some_and(|settings| roster.is_any_within_reach(settings, now));
+        let is_within_reach = service
+            .settings
+            .as_ref()
+            .is_some_and(|settings| roster.is_any_within_reach(settings.assigned_probes.as_deref(), now));
         (service.key, Seen::new(service, is_within_reach, snapshot))
     });
     let seen: HashMap<ServiceKey, Seen> = seen.collect();
@@ -81,7 +85,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(service: &Service, is_within_reach: bool, snapshot: Snapshot) -> Self {
+    fn new(service: &ServiceOutline, is_within_reach: bool, snapshot: Snapshot) -> Self {
         let is_probed = service.check_type.is_probed();
         let is_on = service.is_configured() && service.pause.is_none();
         let can_look = is_probed && is_on && is_within_reach;

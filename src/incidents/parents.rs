@@ -12,9 +12,11 @@ use crate::clock::Timestamp;
 use crate::incidents::desk::Desk;
 use crate::model::dependency::DependencyGraph;
 use crate::model::outage::Outage;
-use crate::model::service::{Service, ServiceAddress, ServiceKey};
+use crate::model::service::{ServiceAddress, ServiceKey};
+use crate::model::service_outline::ServiceOutline;
 use crate::model::window::WindowKind;
-use crate::store::{MainError, Transaction, dependencies, outages, services, windows};
+use crate::store::services::outlines;
+use crate::store::{MainError, Transaction, dependencies, outages, windows};
 
 /// Milliseconds that one attempt may take beside its timeout: its back-off, and its way.
 const BESIDE_TIMEOUT_MS: i64 = 2_000;
@@ -139,8 +141,8 @@ async fn ask_parents(
     asked: &mut Asked,
 ) -> Result<Outage, MainError> {
     let parents: Vec<ServiceKey> = graph.parents_of(outage.service).collect();
-    let parents = services::by_keys(transaction, &parents).await?;
-    asked.add(parents.iter().map(Service::address));
+    let parents = outlines::by_keys(transaction, &parents).await?;
+    asked.add(parents.iter().map(ServiceOutline::address));
     Ok(outage.asked(now, now.plus_ms(patience_ms(parents.iter()))))
 }
 
@@ -153,10 +155,10 @@ const fn waits_for_others(outage: &Outage) -> bool {
 }
 
 /// The longest that a look at one of these takes, all attempts together, and those that confirm that it is back.
-fn patience_ms<'a>(asked: impl Iterator<Item = &'a Service>) -> i64 {
-    let takes = |service: &Service| {
+fn patience_ms<'a>(asked: impl Iterator<Item = &'a ServiceOutline>) -> i64 {
+    let takes = |service: &ServiceOutline| {
         let settings = service.settings.as_ref()?;
-        let attempts = i64::from(settings.retries) + i64::from(settings.rules.recovery_checks);
+        let attempts = i64::from(settings.retries) + i64::from(settings.recovery_checks);
         Some(attempts * (i64::from(settings.timeout_seconds) * 1_000 + BESIDE_TIMEOUT_MS))
     };
     asked.filter_map(takes).max().unwrap_or_default().min(PATIENCE_MAX_MS)
@@ -170,7 +172,7 @@ pub(super) async fn begin_unreachable(desk: &Desk<'_>, outage: Outage) -> Result
 
 /// What it depends on is back. It is asked itself, and its time counts for nothing until it has looked: what was measured
 /// before says nothing of it.
-pub(super) fn ask_itself(desk: &Desk<'_>, outage: Outage, own: &Service) -> Outage {
+pub(super) fn ask_itself(desk: &Desk<'_>, outage: Outage, own: &ServiceOutline) -> Outage {
     let held_until = desk.now.plus_ms(patience_ms(std::iter::once(own)));
     let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
     Outage { look_at, ..outage.asked(desk.now, held_until) }

@@ -19,7 +19,8 @@ use crate::model::partition::Partitions;
 use crate::model::service::ServiceKey;
 use crate::store::changes::Scope;
 use crate::store::maintenances::effect::covered;
-use crate::store::{MainError, incident_policies, organisations, outages, services, tags};
+use crate::store::services::outlines;
+use crate::store::{MainError, incident_policies, organisations, outages, tags};
 
 /// Outages read at a time.
 const AT_ONCE: u64 = 500;
@@ -66,7 +67,7 @@ async fn awake(
     let main = announcer.databases.main.reader();
     let keys: Vec<ServiceKey> = resting.iter().map(|outage| outage.service).collect();
     let mut held_back: HashSet<ServiceKey> = covered(main, &keys).await?;
-    let stated = services::by_keys(main, &keys).await?;
+    let stated = outlines::by_keys(main, &keys).await?;
     held_back.extend(stated.iter().filter(|one| one.status_override.is_some()).map(|one| one.key));
     let free: Vec<&Outage> = resting.iter().filter(|outage| !held_back.contains(&outage.service)).collect();
     let keys: Vec<ServiceKey> = free.iter().map(|outage| outage.service).collect();

@@ -16,11 +16,13 @@ use crate::model::incident_news::Told as News;
 use crate::model::incident_policy::{IncidentPolicy, first_match};
 use crate::model::outage::Outage;
 use crate::model::outage::decision::{Circumstances, Decision};
-use crate::model::service::{NamedService, Service, ServiceAddress, ServiceKey};
+use crate::model::service::{NamedService, ServiceAddress, ServiceKey};
+use crate::model::service_outline::ServiceOutline;
 use crate::model::tag::Tag;
 use crate::store::incidents::group_keys;
 use crate::store::maintenances::effect::covered;
-use crate::store::{MainError, outages, services, tags};
+use crate::store::services::outlines;
+use crate::store::{MainError, outages, tags};
 
 /// What came of outages that were to be told.
 #[derive(Debug, Default)]
@@ -92,7 +94,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<T
             }
             (Decision::Tell(_), None) => continue,
         };
-        let Service { key, id, name, .. } = service;
+        let ServiceOutline { key, id, name, .. } = service;
         let service = NamedService { key, id, name };
         let told = News { service, kind: judged.kind, began_at: judged.started_at(&policy.rules), severity };
         if let Some(draft) = open {
@@ -111,7 +113,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<T
 /// The outage of a service that fails behind others.
 struct Behind {
     outage: Outage,
-    service: Service,
+    service: ServiceOutline,
     /// They are down; otherwise they were.
     is_hidden: bool,
 }
@@ -184,7 +186,7 @@ async fn group(
 /// What is to be known of the services.
 #[derive(Default)]
 struct Facts {
-    services: HashMap<ServiceKey, Service>,
+    services: HashMap<ServiceKey, ServiceOutline>,
     /// The tags of each that carries any.
     tags: HashMap<ServiceKey, Vec<Tag>>,
     /// Covered by a maintenance in progress, or under a stated status.
@@ -195,7 +197,7 @@ struct Facts {
 
 impl Facts {
     async fn read(desk: &Desk<'_>, keys: &[ServiceKey]) -> Result<Self, MainError> {
-        let found = services::by_keys(desk.transaction, keys).await?;
+        let found = outlines::by_keys(desk.transaction, keys).await?;
         let mut held_back = covered(desk.transaction, keys).await?;
         held_back.extend(found.iter().filter(|one| one.status_override.is_some()).map(|one| one.key));
         let services = found.into_iter().map(|service| (service.key, service)).collect();

@@ -16,6 +16,7 @@ use crate::model::incident_news::{News, Told};
 use crate::model::incident_policy::IncidentPolicy;
 use crate::model::outage::Outage;
 use crate::model::service::ServiceKey;
+use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
 use crate::store::MainError;
 use crate::store::incidents::{excerpt, group_keys};
@@ -69,6 +70,7 @@ impl Draft {
             others: 0,
             statuspages: Vec::new(),
             updates: Vec::new(),
+            unread_updates: TimelineSize::default(),
             internal_updates: Vec::new(),
             automation,
         };

@@ -9,7 +9,7 @@ use crate::model::incident::{TimelineEntry, WholeIncident};
 use crate::model::incident_effects::transition::IncidentTransition;
 use crate::model::incident_effects::{deletion_effects, incident_effects};
 use crate::model::sight::Sight;
-use crate::store::incidents::{find, row_changes};
+use crate::store::incidents::{find, internal_timeline_size, row_changes};
 use crate::store::{MainError, Transaction};
 
 /// Stores a new incident; its `key` is given by the database.
@@ -58,7 +58,7 @@ async fn follow_change(transaction: &Transaction, change: IncidentTransition<'_>
     effects::carry_out(transaction, incident_effects(&change, &audience), change.at).await
 }
 
-/// Adds an entry in which the engine says why services are in trouble, to the timeline that members see.
+/// Adds an entry in which the engine says why services are in trouble, to the timeline that members see, if there is room for it.
 ///
 /// # Errors
 /// When the database fails.
@@ -67,6 +67,9 @@ pub async fn add_reasons(
     incident: i64,
     entry: &TimelineEntry,
 ) -> Result<(), MainError> {
+    if !internal_timeline_size(transaction, incident).await?.has_room_for(&entry.message) {
+        return Ok(());
+    }
     row_changes::add_reasons(transaction, incident, entry).await
 }
 

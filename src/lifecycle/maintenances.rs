@@ -10,6 +10,7 @@ use crate::model::maintenance::step::Step;
 use crate::model::maintenance::{Maintenance, MaintenanceKey};
 use crate::model::maintenance_effects::{maintenance_effects, reminder_effect};
 use crate::model::service::{Service, ServiceKey};
+use crate::model::timeline_size::TimelineSize;
 use crate::store::maintenances::reminders::DueReminder;
 use crate::store::maintenances::{due, effect, links, reminders, row_changes, timeline};
 use crate::store::subscriber_facts::pages;
@@ -33,7 +34,8 @@ pub async fn insert(
     Ok(stored)
 }
 
-/// Stores what an act made of a maintenance: row, timeline, facts for subscribers, reminders and windows.
+/// Stores what an act made of a maintenance: row, timeline, facts for subscribers, reminders and windows. A full timeline takes no entry,
+/// and subscribers are told entries alone.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -42,6 +44,11 @@ pub async fn carry_out(
     step: &Step,
     now: Timestamp,
 ) -> Result<Vec<Service>, MainError> {
+    let size = match step.entries.is_empty() {
+        true => TimelineSize::default(),
+        false => TimelineSize::of(&timeline::of(transaction, step.after.key).await?),
+    };
+    let step = &step.clone().fitted(size);
     let maintenance = &step.after;
     row_changes::update(transaction, maintenance).await?;
     let entries = timeline::add(transaction, maintenance.key, &step.entries).await?;

@@ -15,6 +15,7 @@ use crate::model::automation::Automation;
 use crate::model::outage_evidence::OutageEvidence;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::model::time_range::TimeRange;
+use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
 use crate::model::word::words;
 
@@ -220,6 +221,8 @@ pub struct WholeIncident {
     pub statuspages: Vec<ChosenPage>,
     /// Its timeline, oldest first.
     pub updates: Vec<TimelineEntry>,
+    /// The size of the older part of its timeline that was not read.
+    pub unread_updates: TimelineSize,
     /// Entries that only members of the organisation see, oldest first.
     pub internal_updates: Vec<TimelineEntry>,
     /// Set exactly when the engine has opened it.
@@ -279,11 +282,19 @@ impl WholeIncident {
         }
     }
 
-    /// Adds an entry and takes over its status (contract 4.10.4): `resolved` ends an open incident at the time of the
-    /// entry, another status opens one again that is over.
+    /// Returns the size of its public timeline.
+    #[must_use]
+    pub fn timeline_size(&self) -> TimelineSize {
+        self.unread_updates.plus(TimelineSize::of(&self.updates))
+    }
+
+    /// Adds an entry, if there is room for it, and takes over its status (contract 4.10.4): `resolved` ends an open incident at the
+    /// time of the entry, another status opens one again that is over.
     pub fn post(&mut self, entry: TimelineEntry) {
         let (status, at) = (entry.status, entry.created_at);
-        self.updates.push(entry);
+        if self.timeline_size().has_room_for(&entry.message) {
+            self.updates.push(entry);
+        }
         match (status, self.incident.resolved_at) {
             (IncidentStatus::Resolved, None) => self.end(at),
             (IncidentStatus::Resolved, Some(_)) => {}
@@ -293,25 +304,29 @@ impl WholeIncident {
         self.incident.status = status;
     }
 
-    /// Adds the last entry of an open incident and ends it.
+    /// Adds the last entry of an open incident, for which there is room beyond the limits, and ends it.
     pub fn resolve(&mut self, entry: TimelineEntry, resolved_at: Timestamp) {
-        self.updates.push(entry);
+        if self.timeline_size().has_room_for_end() {
+            self.updates.push(entry);
+        }
         self.end(resolved_at);
     }
 
     /// Notes who has acknowledged it, with an entry that only members of the organisation see. Of an incident that is
-    /// acknowledged already nothing changes.
+    /// acknowledged already nothing changes. A full timeline takes no entry.
     pub fn acknowledge(&mut self, acknowledgement: Acknowledgement, message: Translated) {
         if self.incident.acknowledgement.is_some() {
             return;
         }
-        self.internal_updates.push(TimelineEntry {
-            id: Id::random(),
-            status: self.incident.status,
-            message,
-            notify_subscribers: false,
-            created_at: acknowledgement.at,
-        });
+        if TimelineSize::of(&self.internal_updates).has_room_for(&message) {
+            self.internal_updates.push(TimelineEntry {
+                id: Id::random(),
+                status: self.incident.status,
+                message,
+                notify_subscribers: false,
+                created_at: acknowledgement.at,
+            });
+        }
         self.incident.acknowledgement = Some(acknowledgement);
     }
 

@@ -16,6 +16,9 @@ pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Characters of the reason of a stated status.
 pub const REASON_LENGTH: RangeInclusive<usize> = 1..=500;
 
+/// Most bytes of settings as they are stored (contract 7 no. 45). What is sent to locations in other places has room for them.
+pub const SETTINGS_MAX_BYTES: usize = 256 * 1_024;
+
 /// Database key of a service: small, never reused, the key of all measurements.
 pub type ServiceKey = i64;
 
@@ -64,6 +67,27 @@ impl Service {
     pub const fn address(&self) -> ServiceAddress {
         ServiceAddress { id: self.id, key: self.key }
     }
+
+    /// Returns what decides its status beside measurements.
+    #[must_use]
+    pub fn status_facts(&self) -> StatusFacts {
+        StatusFacts {
+            check_type: self.check_type,
+            is_paused: self.pause.is_some(),
+            stated: self.status_override.as_ref().map(|stated| stated.status),
+        }
+    }
+}
+
+/// What decides the status of a service beside its measurements and planned work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusFacts {
+    /// Its check type.
+    pub check_type: CheckType,
+    /// True while it is paused.
+    pub is_paused: bool,
+    /// The status that a person states for it.
+    pub stated: Option<OverrideStatus>,
 }
 
 /// The two names under which the engine finds a service.
@@ -106,6 +130,16 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Returns the bytes of the parts whose size a client decides, as they are stored: configuration, locations and roles.
+    #[must_use]
+    pub fn stored_bytes(&self) -> usize {
+        let config = serde_json::to_string(&self.config).map_or(0, |text| text.len());
+        let codes = self.assigned_probes.iter().flatten().map(|code| code.len() + r#""","#.len());
+        let roles = self.probe_roles.iter().flatten();
+        let roles = roles.map(|(code, role)| code.len() + role.as_str().len() + r#""":"","#.len());
+        config + codes.chain(roles).sum::<usize>()
+    }
+
     /// The role of a location; codes that are not mentioned are `full`.
     #[must_use]
     pub fn role_of(&self, code: &str) -> ProbeRole {
@@ -209,25 +243,25 @@ words! {
 impl ServiceStatus {
     /// The measured status: `paused` while paused, `unknown` for manual services, else the verdict.
     #[must_use]
-    pub fn measured(service: &Service, verdict: Verdict) -> Self {
-        match (service.pause, verdict) {
-            (Some(_), _) => Self::Paused,
-            (None, Verdict::Unknown) => Self::Unknown,
-            (None, Verdict::Up) => Self::Up,
-            (None, Verdict::Degraded) => Self::Degraded,
-            (None, Verdict::Down) => Self::Down,
+    pub const fn measured(facts: StatusFacts, verdict: Verdict) -> Self {
+        match (facts.is_paused, verdict) {
+            (true, _) => Self::Paused,
+            (false, Verdict::Unknown) => Self::Unknown,
+            (false, Verdict::Up) => Self::Up,
+            (false, Verdict::Degraded) => Self::Degraded,
+            (false, Verdict::Down) => Self::Down,
         }
     }
 
     /// Returns the status that people see: the first row of contract 4.3.7's table that applies.
     #[must_use]
-    pub fn effective(service: &Service, verdict: Verdict, in_maintenance: bool) -> Self {
-        match &service.status_override {
-            Some(stated) => stated.status.into(),
-            None if service.pause.is_some() => Self::Paused,
+    pub fn effective(facts: StatusFacts, verdict: Verdict, in_maintenance: bool) -> Self {
+        match facts.stated {
+            Some(stated) => stated.into(),
+            None if facts.is_paused => Self::Paused,
             None if in_maintenance => Self::Maintenance,
-            None if service.check_type == CheckType::Manual => Self::Operational,
-            None => Self::measured(service, verdict),
+            None if facts.check_type == CheckType::Manual => Self::Operational,
+            None => Self::measured(facts, verdict),
         }
     }
 }
@@ -302,7 +336,10 @@ mod tests {
         #[case] effective: &str,
     ) {
         let service = service(check_type, stated, paused);
-        assert_eq!(ServiceStatus::measured(&service, verdict).as_str(), status);
-        assert_eq!(ServiceStatus::effective(&service, verdict, in_maintenance).as_str(), effective);
+        assert_eq!(ServiceStatus::measured(service.status_facts(), verdict).as_str(), status);
+        assert_eq!(
+            ServiceStatus::effective(service.status_facts(), verdict, in_maintenance).as_str(),
+            effective
+        );
     }
 }

@@ -11,8 +11,24 @@ use crate::id::Id;
 pub const SLUG_LENGTH: usize = 63;
 /// Random characters of a slug that no name gave.
 const RANDOM_LENGTH: usize = 8;
+/// Random characters behind a name whose numbered slugs are all taken.
+const RANDOM_SUFFIX_LENGTH: usize = 6;
+/// Slugs that are looked up in one statement.
+const CANDIDATES_AT_ONCE: u64 = 200;
+/// The highest number behind a name. Beyond it slugs are random, so that a name that many pages have costs a few statements.
+const NUMBERED_MAX: u64 = 1_000;
 /// The time for which a freed slug is kept for its organisation, in milliseconds.
 pub const HOLD_MS: i64 = 30 * crate::clock::DAY_MS;
+/// Slugs that are kept of one page, those that it gave up last.
+pub const HOLDS_PER_PAGE: u64 = 5;
+/// Pages that an organisation counts for at least when its kept slugs are counted: deleted pages leave slugs as well.
+const PAGES_MIN: u64 = 100;
+
+/// Returns how many slugs are kept for an organisation that has this number of pages.
+#[must_use]
+pub const fn holds_of_organisation(pages: u64) -> u64 {
+    HOLDS_PER_PAGE * if pages < PAGES_MIN { PAGES_MIN } else { pages }
+}
 
 /// Returns true if the text is `^[a-z0-9]+(-[a-z0-9]+)*$`.
 #[must_use]
@@ -38,24 +54,22 @@ pub fn derived(name: &str) -> String {
     if slug.is_empty() { random() } else { slug.to_owned() }
 }
 
-/// The first of `base`, `base-2`, `base-3`, … that is not taken.
+/// The slugs that are tried for `base` after this number of others, in their order: `base`, `base-2`, `base-3` and so on up to
+/// [`NUMBERED_MAX`], then `base` with random characters. Never none.
 #[must_use]
-pub fn first_free(base: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let mut slug = base.to_owned();
-    let mut number: u64 = 1;
-    while is_taken(&slug) {
-        number += 1;
-        let suffix = format!("-{number}");
-        slug = format!("{}{suffix}", cut(base, SLUG_LENGTH - suffix.len()));
+pub fn candidates(base: &str, tried: u64) -> Vec<String> {
+    if tried >= NUMBERED_MAX {
+        return vec![with_suffix(base, &format!("-{}", random_letters(RANDOM_SUFFIX_LENGTH)))];
     }
-    slug
+    let numbered = |number: u64| match number {
+        1 => base.to_owned(),
+        _ => with_suffix(base, &format!("-{number}")),
+    };
+    (tried + 1..=(tried + CANDIDATES_AT_ONCE).min(NUMBERED_MAX)).map(numbered).collect()
 }
 
-/// Returns the common prefix of all slugs that [`first_free`] may try for `base`.
-#[must_use]
-pub fn stem(base: &str) -> &str {
-    // Room for a hyphen and more digits than an installation has pages.
-    cut(base, SLUG_LENGTH - 11)
+fn with_suffix(base: &str, suffix: &str) -> String {
+    format!("{}{suffix}", cut(base, SLUG_LENGTH - suffix.len()))
 }
 
 fn cut(slug: &str, length: usize) -> &str {
@@ -63,13 +77,14 @@ fn cut(slug: &str, length: usize) -> &str {
 }
 
 fn random() -> String {
+    format!("page-{}", random_letters(RANDOM_LENGTH))
+}
+
+fn random_letters(length: usize) -> String {
     let drawn = [Id::random(), Id::random()];
     let letters = drawn.iter().flat_map(|id| id.as_str().bytes().collect::<Vec<_>>());
     let letters = letters.filter(u8::is_ascii_alphanumeric).map(|byte| char::from(byte.to_ascii_lowercase()));
-    letters.take(RANDOM_LENGTH).fold("page-".to_owned(), |mut slug, letter| {
-        slug.push(letter);
-        slug
-    })
+    letters.take(length).collect()
 }
 
 #[cfg(test)]
@@ -127,15 +142,24 @@ mod tests {
 
     #[test]
     fn a_taken_slug_is_numbered() {
-        assert_eq!(first_free("shop", |_| false), "shop");
-        assert_eq!(first_free("shop", |slug| slug == "shop"), "shop-2");
-        assert_eq!(first_free("shop", |slug| slug != "shop-12"), "shop-12");
-        let long = "a".repeat(SLUG_LENGTH);
-        let second = first_free(&long, |slug| slug == long);
-        assert_eq!(second, format!("{}-2", "a".repeat(61)));
-        assert!(second.starts_with(stem(&long)));
-        let hyphen = format!("{}-bc", "a".repeat(60));
-        assert_eq!(first_free(&hyphen, |slug| slug == hyphen), format!("{}-2", "a".repeat(60)));
-        assert!("a-2".starts_with(stem("a")));
+        let first = candidates("shop", 0);
+        assert_eq!((first.len(), &first[..3]), (200, &["shop", "shop-2", "shop-3"].map(str::to_owned)[..]));
+        assert_eq!(candidates("shop", 200)[0], "shop-201");
+        assert_eq!(candidates("shop", 800).last().unwrap(), "shop-1000");
+        let long = candidates(&"a".repeat(SLUG_LENGTH), 0);
+        assert_eq!(long[1], format!("{}-2", "a".repeat(61)));
+        let hyphen = candidates(&format!("{}-bc", "a".repeat(60)), 0);
+        assert_eq!(hyphen[1], format!("{}-2", "a".repeat(60)));
+    }
+
+    #[test]
+    fn a_slug_of_a_name_that_a_thousand_pages_have_is_random() {
+        for base in ["shop", &"a".repeat(SLUG_LENGTH)] {
+            let [first, second] = [(); 2].map(|()| candidates(base, NUMBERED_MAX));
+            assert!(first.len() == 1 && first != second, "{first:?}");
+            assert!(is_slug(&first[0]) && first[0].len() <= SLUG_LENGTH, "{first:?}");
+            let suffix = first[0].rsplit('-').next().unwrap();
+            assert_eq!(suffix.len(), RANDOM_SUFFIX_LENGTH);
+        }
     }
 }

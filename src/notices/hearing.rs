@@ -10,11 +10,13 @@ use crate::model::access::Organisation;
 use crate::model::incident::Severity;
 use crate::model::notice::{Notice, Source, Trouble, Words};
 use crate::model::notification::Event;
-use crate::model::service::{Service, ServiceKey};
+use crate::model::service::ServiceKey;
+use crate::model::service_outline::ServiceOutline;
 use crate::notices::Notices;
 use crate::notices::phrase::Phrase;
 use crate::store::heartbeats::{self, StoredHeartbeat};
-use crate::store::{MainError, notices, organisations, services};
+use crate::store::services::outlines;
+use crate::store::{MainError, notices, organisations};
 use crate::texts::Text;
 
 const EVENT: Event = Event::MonitorTrouble;
@@ -41,7 +43,7 @@ pub(super) async fn compare(parts: &Notices) -> Result<(), MainError> {
     }
     let told = lasting.iter().filter_map(|notice| notice.trouble.service);
     let keys: Vec<ServiceKey> = unheard.iter().copied().chain(told).collect();
-    let found = services::by_keys(main, &keys).await?;
+    let found = outlines::by_keys(main, &keys).await?;
     let pings = heartbeats::of_services(main, &keys).await?;
     let owners = found.iter().map(|service| service.organisation).collect::<BTreeSet<i64>>();
     let owners = organisations::with_keys(main, owners).await?;
@@ -64,7 +66,7 @@ pub(super) async fn compare(parts: &Notices) -> Result<(), MainError> {
 
 /// Returns true while no ping has come since the notice began. One of the future began under a clock that was wrong.
 fn is_waiting(
-    service: &Service,
+    service: &ServiceOutline,
     stored: Option<&StoredHeartbeat>,
     began_at: Timestamp,
     now: Timestamp,
@@ -73,7 +75,7 @@ fn is_waiting(
     service.pause.is_none() && began_at <= now && last.is_none_or(|ping| ping.at < began_at)
 }
 
-fn trouble(service: &Service, owner: &Organisation) -> Trouble {
+fn trouble(service: &ServiceOutline, owner: &Organisation) -> Trouble {
     let title = Text::of_service("pings-unheard", &service.name);
     let phrase = Phrase { title, text: Text::new("pings-unheard-text") };
     let name = format!("{PREFIX}{}", service.id);

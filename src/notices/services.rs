@@ -11,12 +11,14 @@ use crate::model::incident::Severity;
 use crate::model::notice::{Notice, Source, Trouble, Words};
 use crate::model::notification::Event;
 use crate::model::outage::Outage;
-use crate::model::service::{Service, ServiceKey};
+use crate::model::service::ServiceKey;
+use crate::model::service_outline::ServiceOutline;
 use crate::notices::Notices;
 use crate::notices::phrase::Phrase;
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::maintenances::effect::covered;
-use crate::store::{HistoryError, MainError, StoreError, notices, organisations, outages, services};
+use crate::store::services::outlines;
+use crate::store::{HistoryError, MainError, StoreError, notices, organisations, outages};
 use crate::texts::Text;
 
 /// The condition field that says how many days a certificate has left.
@@ -51,7 +53,7 @@ pub(super) async fn compare_certificates(parts: &Notices) -> Result<(), StoreErr
 /// The notices of an event that last, and the services that they are about.
 struct Known {
     lasting: Vec<Notice>,
-    services: HashMap<ServiceKey, Service>,
+    services: HashMap<ServiceKey, ServiceOutline>,
     covered: HashSet<ServiceKey>,
     unknown: HashSet<ServiceKey>,
 }
@@ -61,7 +63,7 @@ impl Known {
         let main = parts.announcer.databases.main.reader();
         let lasting = notices::lasting_of(main, event).await?;
         let keys: Vec<ServiceKey> = lasting.iter().filter_map(|notice| notice.trouble.service).collect();
-        let found = services::by_keys(main, &keys).await?;
+        let found = outlines::by_keys(main, &keys).await?;
         let covered = covered(main, &keys).await?;
         let outages = outages::of_services(main, &keys).await?;
         let unknown =
@@ -106,7 +108,7 @@ impl Known {
 
 /// A service that is in trouble, and who owns it.
 struct Failing {
-    service: Service,
+    service: ServiceOutline,
     owner: Organisation,
 }
 
@@ -120,7 +122,7 @@ async fn failing(parts: &Notices, check_type: CheckType) -> Result<Vec<Failing>,
     let owners: BTreeSet<i64> = failing.iter().map(|service| service.organisation).collect();
     let owners = organisations::with_keys(main, owners).await?;
     let owners: HashMap<i64, Organisation> = owners.into_iter().map(|owner| (owner.key, owner)).collect();
-    let of_owner = |service: Service| {
+    let of_owner = |service: ServiceOutline| {
         let owner = owners.get(&service.organisation)?.clone();
         Some(Failing { service, owner })
     };
@@ -133,14 +135,14 @@ const fn is_certain(outage: &Outage) -> bool {
 }
 
 /// Returns true while people work on a service, or have stated what it is.
-fn is_silent(service: &Service, covered: &HashSet<ServiceKey>) -> bool {
+fn is_silent(service: &ServiceOutline, covered: &HashSet<ServiceKey>) -> bool {
     covered.contains(&service.key) || service.pause.is_some() || service.status_override.is_some()
 }
 
 /// What is wrong with the certificate of a service, if that is why it fails.
 async fn certificate(
     parts: &Notices,
-    service: &Service,
+    service: &ServiceOutline,
     organisation: &Organisation,
 ) -> Result<Option<Trouble>, HistoryError> {
     let bad =
@@ -168,7 +170,7 @@ fn is_about_end(failure: &Failure) -> bool {
     }
 }
 
-fn heartbeat(service: &Service, organisation: &Organisation) -> Trouble {
+fn heartbeat(service: &ServiceOutline, organisation: &Organisation) -> Trouble {
     let phrase = Phrase {
         title: Text::of_service("heartbeat-missed", &service.name),
         text: Text::new("heartbeat-missed-text"),
@@ -181,6 +183,6 @@ fn heartbeat(service: &Service, organisation: &Organisation) -> Trouble {
     }
 }
 
-fn source(service: &Service, event: Event) -> Source {
+fn source(service: &ServiceOutline, event: Event) -> Source {
     Source { organisation: service.organisation, event, name: service.id.to_string() }
 }

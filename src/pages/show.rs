@@ -16,7 +16,8 @@ use crate::model::dependency::Unreachable;
 use crate::model::incident::{Affected, IncidentStatus};
 use crate::model::language::choose;
 use crate::model::maintenance::MaintenanceStatus;
-use crate::model::service::{Service, ServiceKey};
+use crate::model::service::ServiceKey;
+use crate::model::service_outline::ServiceOutline;
 use crate::model::sight::Sight;
 use crate::model::statuspage::Statuspage;
 use crate::model::translated::Translated;
@@ -34,8 +35,8 @@ use crate::texts::Text;
 impl Pages {
     /// Returns the measured verdicts of these services. What nobody watches just now is not known, and a visitor need
     /// not wait for it.
-    async fn verdicts(&self, services: &[Service]) -> HashMap<ServiceKey, Verdict> {
-        let addresses: Vec<_> = services.iter().map(Service::address).collect();
+    async fn verdicts(&self, services: &[ServiceOutline]) -> HashMap<ServiceKey, Verdict> {
+        let addresses: Vec<_> = services.iter().map(ServiceOutline::address).collect();
         let snapshots = self.announcer.snapshots_at_once(&addresses).await;
         let known = services.iter().zip(snapshots);
         known.filter_map(|(service, snapshot)| Some((service.key, snapshot?.verdict))).collect()

@@ -34,6 +34,8 @@ pub struct RemoteCounters {
     pub redelivered: Count,
     /// Definitions that were written for locations, or taken away.
     pub distributed: Count,
+    /// Definitions that were not written, because they are too large.
+    pub too_large: Count,
     /// Requests of locations for everything that they have to check.
     pub deliveries: Count,
     /// Machines that became locations.
@@ -69,6 +71,11 @@ impl Collect for RemoteCounters {
             .value(self.redelivered.get());
         out.counter("remote_definitions_total", "Definitions written for locations, or taken away.")
             .value(self.distributed.get());
+        out.counter(
+            "remote_too_large_total",
+            "Definitions too large for the bus: the service is not checked there.",
+        )
+        .value(self.too_large.get());
         out.counter("remote_deliveries_total", "Requests of locations for all their definitions.")
             .value(self.deliveries.get());
         out.counter("remote_enrolments_total", "Machines that became locations.").value(self.enrolled.get());

@@ -295,6 +295,13 @@ impl Distribution {
         known: &mut Known,
     ) -> Result<Vec<BucketChange>, DistributionProblem> {
         let mut differences = Vec::new();
+        // What is too large is taken away: the location must not go on with the secrets of an older definition.
+        let (wanted, too_large): (Vec<Wanted>, Vec<Wanted>) =
+            wanted.into_iter().partition(|wanted| self.fits(wanted));
+        for Wanted { place, .. } in too_large {
+            tracing::error!(location = %place.location, service = %place.service, "this definition is too large to be sent");
+            self.counters.too_large.add(1);
+        }
         let places: Vec<DefinitionPlace> = wanted.iter().map(|wanted| wanted.place.clone()).collect();
         let before = known.places.insert(key, places.clone()).unwrap_or_default();
         for place in before.into_iter().filter(|place| !places.contains(place)) {
@@ -311,11 +318,6 @@ impl Distribution {
             let sealed = sealed.map_err(|error| DistributionProblem::Bucket(error.to_string()))?;
             // Two texts are always JSON.
             let sealed = serde_json::to_vec(&sealed).unwrap_or_default();
-            let largest = usize::try_from(self.limits.definition_bytes).unwrap_or(0);
-            if sealed.len() + definition_bucket::HEADER_BYTES > largest {
-                tracing::error!(location = %place.location, service = %place.service, "this definition is too large to be sent");
-                continue;
-            }
             let definition = Some(BucketDefinition { digest, sealed });
             differences.push(BucketChange {
                 replaces: known.entries.get(&place).cloned(),
@@ -324,6 +326,11 @@ impl Distribution {
             });
         }
         Ok(differences)
+    }
+
+    fn fits(&self, wanted: &Wanted) -> bool {
+        let largest = usize::try_from(self.limits.definition_bytes).unwrap_or(0);
+        SealedDefinition::sealed_bytes(wanted.json.len()) + definition_bucket::HEADER_BYTES <= largest
     }
 
     async fn write(

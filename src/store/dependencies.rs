@@ -11,9 +11,9 @@ use watchkeeper_entities::service_dependency::{ActiveModel, Column, Entity, Mode
 use watchkeeper_entities::{service, service_tag, tag};
 
 use crate::model::dependency::{Dependency, DependencyGraph};
-use crate::model::service::{NamedService, ServiceKey};
+use crate::model::service::ServiceKey;
 use crate::model::tag::TagName;
-use crate::store::MainError;
+use crate::store::{MainError, named};
 
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
@@ -31,36 +31,15 @@ pub async fn of_services(
         let of = Entity::find().filter(Column::ServiceId.is_in(some.iter().copied()));
         rows.extend(of.order_by_asc(Column::ServiceId).order_by_asc(Column::Position).all(connection).await?);
     }
-    let parents: BTreeSet<i64> = rows.iter().filter_map(|row| row.parent_id).collect();
     let tags: BTreeSet<i64> = rows.iter().filter_map(|row| row.tag_id).collect();
-    let (parents, tags) = (named(connection, &parents).await?, labelled(connection, &tags).await?);
+    let parents = named::by_keys(connection, rows.iter().filter_map(|row| row.parent_id)).await?;
+    let tags = labelled(connection, &tags).await?;
     let mut found: HashMap<ServiceKey, Vec<Dependency>> = HashMap::new();
     for row in rows {
-        let parent = row.parent_id.and_then(|key| parents.get(&key)).cloned();
+        let parent = row.parent_id.and_then(|key| parents.get(&key)).cloned().map(Dependency::Service);
         let dependency = parent.or_else(|| row.tag_id.and_then(|key| tags.get(&key)).cloned());
         if let Some(dependency) = dependency {
             found.entry(row.service_id).or_default().push(dependency);
-        }
-    }
-    Ok(found)
-}
-
-async fn named(
-    connection: &impl ConnectionTrait,
-    keys: &BTreeSet<i64>,
-) -> Result<HashMap<i64, Dependency>, MainError> {
-    let mut found = HashMap::new();
-    let keys: Vec<i64> = keys.iter().copied().collect();
-    for some in keys.chunks(CHUNK) {
-        for row in service::Entity::find()
-            .filter(service::Column::Id.is_in(some.iter().copied()))
-            .all(connection)
-            .await?
-        {
-            let id = row.public_id.parse();
-            let id =
-                id.map_err(|_| MainError::corrupt("service", &row.id, &"its id has not the form of one"))?;
-            found.insert(row.id, Dependency::Service(NamedService { key: row.id, id, name: row.name }));
         }
     }
     Ok(found)

@@ -124,12 +124,15 @@ pub async fn find_by_hash(
 ) -> Result<Option<Pinged>, MainError> {
     let with_hash = Column::SecretHash.eq(hash.to_vec());
     let Some(row) = Entity::find().filter(with_hash).one(connection).await? else { return Ok(None) };
-    let Some(service) = service::Entity::find_by_id(row.service_id).one(connection).await? else {
-        return Ok(None);
-    };
-    let unreadable = |_| MainError::corrupt("service", &service.id, &"its id has not the form of one");
-    let id = service.public_id.parse().map_err(unreadable)?;
-    Ok(Some(Pinged { service: service.id, id, is_paused: service.paused_at.is_some() }))
+    let service = row.service_id;
+    let found: Option<(String, Option<i64>)> = service::Entity::find_by_id(service)
+        .select_only()
+        .columns([service::Column::PublicId, service::Column::PausedAt])
+        .into_tuple()
+        .one(connection)
+        .await?;
+    let Some((id, paused_at)) = found else { return Ok(None) };
+    Ok(Some(Pinged { service, id: read_id(service, &id)?, is_paused: paused_at.is_some() }))
 }
 
 /// Notes a ping to the address with this hash, as it is stored: two pings never have one time. `None` when the
@@ -175,15 +178,23 @@ pub async fn pinged_since(
     let mut found = Vec::new();
     for keys in keys.chunks(CHUNK) {
         let with_key = service::Column::Id.is_in(keys.iter().copied());
-        for service in service::Entity::find().filter(with_key).all(connection).await? {
-            let unreadable =
-                |_| MainError::corrupt("service", &service.id, &"its id has not the form of one");
-            let address =
-                ServiceAddress { id: service.public_id.parse().map_err(unreadable)?, key: service.id };
-            found.extend(pings.get(&service.id).map(|ping| (address, *ping)));
+        let ids: Vec<(ServiceKey, String)> = service::Entity::find()
+            .select_only()
+            .columns([service::Column::Id, service::Column::PublicId])
+            .filter(with_key)
+            .into_tuple()
+            .all(connection)
+            .await?;
+        for (key, id) in ids {
+            let address = ServiceAddress { id: read_id(key, &id)?, key };
+            found.extend(pings.get(&key).map(|ping| (address, *ping)));
         }
     }
     Ok(found)
+}
+
+fn read_id(service: ServiceKey, id: &str) -> Result<Id, MainError> {
+    id.parse().map_err(|error| MainError::corrupt("service", &service, &error))
 }
 
 fn from_row(row: Model) -> (ServiceKey, StoredHeartbeat) {

@@ -16,12 +16,14 @@ pub mod recovery;
 pub mod row_changes;
 mod rows;
 
+pub use links::internal_timeline_size;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, Select};
 use watchkeeper_entities::incident::{Column, Entity};
 
 use crate::id::Id;
 use crate::model::incident::{Incident, WholeIncident};
 use crate::model::sight::Sight;
+use crate::model::timeline_size::TimelineSize;
 use crate::store::MainError;
 use crate::store::scoped::{Rows, narrowed};
 
@@ -98,6 +100,7 @@ pub async fn whole(
         others: 0,
         statuspages: links::pages(connection, sight, incident.key).await?,
         updates: public,
+        unread_updates: TimelineSize::default(),
         internal_updates: internal,
         automation: automation::find(connection, incident.key).await?,
         incident,

@@ -33,7 +33,7 @@ pub mod installation;
 pub mod linked;
 pub mod listening_spans;
 pub mod maintenances;
-mod named;
+pub mod named;
 pub mod notices;
 pub mod notification_channels;
 pub mod notifications;

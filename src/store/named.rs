@@ -1,10 +1,17 @@
 //! Services as other resources show them: key, id and name, read in one way.
 
-use sea_orm::{ConnectionTrait, QuerySelect as _, Select};
+use std::collections::{BTreeSet, HashMap};
+
+use sea_orm::{
+    ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _, QuerySelect as _, Select,
+};
 use watchkeeper_entities::service;
 
 use crate::model::service::{NamedService, ServiceKey};
 use crate::store::MainError;
+
+/// Keys in one statement: a statement takes a limited number of values.
+const KEYS_AT_ONCE: usize = 1_000;
 
 /// Reads the services that a query selects, in its order.
 ///
@@ -25,4 +32,21 @@ pub(super) async fn services(
         Ok(NamedService { key, id, name })
     };
     rows.into_iter().map(named).collect()
+}
+
+/// Reads the services with these keys, each once, whoever owns them; those that do not exist are missing.
+///
+/// # Errors
+/// When the database fails or an id cannot be read.
+pub async fn by_keys(
+    connection: &impl ConnectionTrait,
+    keys: impl IntoIterator<Item = ServiceKey>,
+) -> Result<HashMap<ServiceKey, NamedService>, MainError> {
+    let keys: Vec<ServiceKey> = keys.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+    let mut found = HashMap::with_capacity(keys.len());
+    for some in keys.chunks(KEYS_AT_ONCE) {
+        let query = service::Entity::find().filter(service::Column::Id.is_in(some.iter().copied()));
+        found.extend(services(connection, query).await?.into_iter().map(|service| (service.key, service)));
+    }
+    Ok(found)
 }

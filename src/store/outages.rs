@@ -18,8 +18,10 @@ use crate::model::check::CheckType;
 use crate::model::outage::Outage;
 use crate::model::outage::first_edges::FirstEdges;
 use crate::model::partition::{PARTITIONS, Partitions};
-use crate::model::service::{Service, ServiceKey};
-use crate::store::{MainError, services};
+use crate::model::service::ServiceKey;
+use crate::model::service_outline::ServiceOutline;
+use crate::store::MainError;
+use crate::store::services::outlines;
 
 /// Most keys in one statement: far below what a statement may bind.
 const CHUNK: usize = 1_000;
@@ -67,7 +69,7 @@ pub async fn of_services(
 pub async fn services_of(
     connection: &impl ConnectionTrait,
     check_type: CheckType,
-) -> Result<Vec<Service>, MainError> {
+) -> Result<Vec<ServiceOutline>, MainError> {
     // Asked of each outage, of which there are few, instead of all services.
     let of_type = Query::select()
         .expr(Expr::value(1))
@@ -87,7 +89,7 @@ pub async fn services_of(
         .into_tuple()
         .all(connection)
         .await?;
-    services::by_keys(connection, &in_trouble).await
+    outlines::by_keys(connection, &in_trouble).await
 }
 
 /// The outages of these partitions that are to be looked at by now, the longest waiting first.

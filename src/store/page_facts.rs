@@ -16,8 +16,9 @@ use crate::model::incident::{Impact, IncidentKind, Severity};
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
+use crate::store::MainError;
 use crate::store::scoped::{Rows, narrowed};
-use crate::store::{MainError, services};
+use crate::store::services::outlines;
 
 /// Kinds of incidents that say something about services.
 const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiveness];
@@ -32,16 +33,15 @@ pub async fn gather(
     page: i64,
 ) -> Result<PageFacts, MainError> {
     let organisation = sight.organisation();
-    let services = narrowed(service::Entity::find(), Rows::Services, sight)
+    let shown = narrowed(service::Entity::find(), Rows::Services, sight)
         .filter(service::Column::OrganisationId.eq(organisation))
-        .filter(service::Column::Id.in_subquery(shown_services(page)))
-        .all(connection)
-        .await?;
+        .filter(service::Column::Id.in_subquery(shown_services(page)));
+    let services = outlines::selected(connection, shown).await?;
     if services.is_empty() {
         return Ok(PageFacts::default());
     }
     Ok(PageFacts {
-        services: services.into_iter().map(services::from_row).collect::<Result<_, _>>()?,
+        services,
         maintained: maintained(connection, page).await?,
         incidents: incidents(connection, organisation, page).await?,
     })

@@ -1,5 +1,7 @@
 //! Services. Every finder is scoped by organisation, except the engine's own loader [`definitions`].
 
+pub mod active;
+pub mod outlines;
 mod settings;
 
 use std::collections::BTreeSet;
@@ -29,6 +31,15 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
 
 fn seen(sight: Sight) -> Select<Entity> {
     narrowed(of_organisation(sight.organisation()), Rows::Services, sight)
+}
+
+/// The condition that a service carries this tag (key of its row).
+fn carrying(tag: i64) -> Expr {
+    let links = service_tag::Entity::find()
+        .select_only()
+        .column(service_tag::Column::ServiceId)
+        .filter(service_tag::Column::TagId.eq(tag));
+    Column::Id.in_subquery(links.into_query())
 }
 
 /// The service that the sight shows with this id.
@@ -70,11 +81,7 @@ pub async fn list(
 ) -> Result<(Vec<Service>, u64), MainError> {
     let mut wanted = seen(sight);
     if let Some(tag) = tag {
-        let carrying = service_tag::Entity::find()
-            .select_only()
-            .column(service_tag::Column::ServiceId)
-            .filter(service_tag::Column::TagId.eq(tag));
-        wanted = wanted.filter(Column::Id.in_subquery(carrying.into_query()));
+        wanted = wanted.filter(carrying(tag));
     }
     let total = wanted.clone().count(connection).await?;
     let rows = wanted
@@ -93,26 +100,6 @@ pub async fn list(
 /// When the database fails.
 pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).filter(Column::PausedAt.is_null()).count(connection).await?)
-}
-
-/// The newest services of the organisation that are not paused, beyond the `limit` oldest ones, newest first.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
-pub async fn active_beyond(
-    connection: &impl ConnectionTrait,
-    organisation: i64,
-    limit: u32,
-) -> Result<Vec<Service>, MainError> {
-    let excess = count_active(connection, organisation).await?.saturating_sub(limit.into());
-    let rows = of_organisation(organisation)
-        .filter(Column::PausedAt.is_null())
-        .order_by_desc(Column::CreatedAt)
-        .order_by_desc(Column::PublicId)
-        .limit(excess)
-        .all(connection)
-        .await?;
-    rows.into_iter().map(from_row).collect()
 }
 
 /// A service, and the id of the organisation that owns it.
@@ -308,16 +295,10 @@ fn to_row(service: &Service) -> ActiveModel {
     }
 }
 
-pub(super) fn from_row(row: Model) -> Result<Service, MainError> {
+fn from_row(row: Model) -> Result<Service, MainError> {
     let key = row.id;
     let corrupt = |problem: String| MainError::corrupt("service", &key, &problem);
-    let pause = match (&row.paused_reason, row.paused_at) {
-        (Some(reason), Some(at)) => Some(Pause {
-            reason: reason.parse().map_err(|_| corrupt(format!("unknown pause reason {reason}")))?,
-            at: Timestamp::from_ms(at),
-        }),
-        _ => None,
-    };
+    let settings = settings::from_columns(&row).map_err(corrupt)?;
     Ok(Service {
         key,
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one".into()))?,
@@ -326,27 +307,38 @@ pub(super) fn from_row(row: Model) -> Result<Service, MainError> {
             .check_type
             .parse()
             .map_err(|_| corrupt(format!("unknown check type {}", row.check_type)))?,
-        pause,
-        status_override: override_from(&row).map_err(corrupt)?,
+        pause: pause_from(row.paused_reason, row.paused_at).map_err(corrupt)?,
+        status_override: override_from(
+            (row.override_status, row.override_at),
+            (row.override_reason, row.override_by),
+        )
+        .map_err(corrupt)?,
         configured_at: row.configured_at.map(Timestamp::from_ms),
         created_at: Timestamp::from_ms(row.created_at),
         updated_at: Timestamp::from_ms(row.updated_at),
         revision: row.revision,
         in_planned_maintenance: row.in_planned_maintenance,
-        settings: settings::from_columns(&row).map_err(corrupt)?,
+        settings,
         name: row.name,
         target: row.target,
     })
 }
 
-fn override_from(row: &Model) -> Result<Option<StatusOverride>, String> {
-    let (Some(status), Some(at)) = (&row.override_status, row.override_at) else {
-        return Ok(None);
-    };
+fn pause_from(reason: Option<String>, at: Option<i64>) -> Result<Option<Pause>, String> {
+    let (Some(reason), Some(at)) = (reason, at) else { return Ok(None) };
+    let reason = reason.parse().map_err(|_| format!("unknown pause reason {reason}"))?;
+    Ok(Some(Pause { reason, at: Timestamp::from_ms(at) }))
+}
+
+fn override_from(
+    (status, at): (Option<String>, Option<i64>),
+    (reason, by): (Option<String>, Option<String>),
+) -> Result<Option<StatusOverride>, String> {
+    let (Some(status), Some(at)) = (status, at) else { return Ok(None) };
     Ok(Some(StatusOverride {
         status: status.parse().map_err(|_| format!("unknown override status {status}"))?,
-        reason: row.override_reason.clone().unwrap_or_default(),
+        reason: reason.unwrap_or_default(),
         at: Timestamp::from_ms(at),
-        by: row.override_by.clone().unwrap_or_default(),
+        by: by.unwrap_or_default(),
     }))
 }

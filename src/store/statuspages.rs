@@ -121,5 +121,5 @@ pub async fn delete(
 ) -> Result<(), MainError> {
     events::of_linked_to_page(connection, page.key).await?;
     Entity::delete_by_id(page.key).exec(connection).await?;
-    slugs::hold(connection, page.organisation, &page.slug, now).await
+    slugs::hold(connection, page, now).await
 }

@@ -102,6 +102,7 @@ mod synced_groups;
 mod tags;
 mod templates;
 mod tenants;
+mod timeline_limits;
 mod verdicts;
 mod watchdog;
 mod wire_bytes;

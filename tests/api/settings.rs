@@ -254,3 +254,14 @@ fn rules_that_are_wrong_are_refused_together() {
     assert_eq!(keys, expected);
     assert_eq!(found[0].1, "Unknown value. Allowed: any, majority, all, 1 to 50.");
 }
+
+/// Contract 7 no. 45: characters are counted as the bytes that they take.
+#[test]
+fn settings_take_a_quarter_of_a_mebibyte() {
+    let config = |length: usize| json!({"method": "POST", "body": "🚀".repeat(length)});
+    let answer = post_http(&rarely(&config(65_536)));
+    let text = "The stored settings may take at most 262144 bytes.".to_owned();
+    assert_eq!(answer.expect(422).errors(), [("settings.config".to_owned(), text)]);
+    let made = post_http(&rarely(&config(65_000))).expect(201).data();
+    assert_eq!(made["settings"]["config"]["body"], config(65_000)["body"]);
+}

@@ -26,12 +26,25 @@ async fn a_location_checks_what_it_is_given() {
     let agent = probe(&client, "fra").unwrap()["agent"].clone();
     assert_eq!(agent["version"], env!("CARGO_PKG_VERSION"));
     assert!(agent["clock_ahead_ms"].as_i64().unwrap().abs() < 2_000, "{agent}");
+    assert_eq!(agent["services"], json!(null), "a count of all organisations, for operators");
     assert!(found.iter().all(|check| check["probe"] == "fra"), "{found:?}");
     until_status(&client, &id, "up").await;
     target.stop();
     until_status(&client, &id, "down").await;
     target.start_again();
     until_status(&client, &id, "up").await;
+}
+
+/// As much as the API takes.
+#[tokio::test]
+async fn a_location_checks_a_service_with_large_settings() {
+    let Some((_bus, engine, _place)) = scene().await else { return };
+    let (client, target) = (engine.client(), Target::start());
+    let mut settings = from("fra");
+    settings["config"] = json!({"method": "POST", "body": "🚀".repeat(65_000)});
+    let id = create_watched(&client, &target.url(), &settings);
+    let found = until_checks(&client, &id, 1).await;
+    assert_eq!(found[0]["probe"], "fra");
 }
 
 #[tokio::test]

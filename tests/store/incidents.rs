@@ -16,6 +16,7 @@ use watchkeeper::model::incident_policy::OutageKind;
 use watchkeeper::model::outage::Outage;
 use watchkeeper::model::service::{NamedService, Service};
 use watchkeeper::model::sight::Sight;
+use watchkeeper::model::timeline_size::TimelineSize;
 use watchkeeper::model::translated::Translated;
 use watchkeeper::store::PageWindow;
 use watchkeeper::store::incidents::list::{IncidentFilter, page, periods};
@@ -53,6 +54,7 @@ pub(crate) fn made(owner: &Organisation, affected: &[&Service]) -> WholeIncident
         others: 0,
         statuspages: Vec::new(),
         updates: vec![first],
+        unread_updates: TimelineSize::default(),
         internal_updates: Vec::new(),
         automation: None,
     };

@@ -1,6 +1,9 @@
 //! Services: every field survives, finders are scoped by organisation, lists have one order, keys are never reused.
 
+use std::collections::HashMap;
+
 use rstest::rstest;
+use sea_orm::ConnectionTrait as _;
 use serde_json::{Map, json};
 use watchkeeper::id::Id;
 use watchkeeper::model::check::CheckType;
@@ -11,9 +14,10 @@ use watchkeeper::model::rules::Rules;
 use watchkeeper::model::service::{
     OverrideStatus, Pause, PauseReason, ProbeRole, Service, ServiceKey, Settings, StatusOverride,
 };
+use watchkeeper::model::service_outline::{ServiceOutline, SettingsOutline};
 use watchkeeper::model::sight::Sight;
 use watchkeeper::store::PageWindow;
-use watchkeeper::store::services::{self, OwnedService};
+use watchkeeper::store::services::{self, OwnedService, active, outlines};
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -113,6 +117,53 @@ async fn an_update_stores_every_field_under_the_next_revision(
 }
 
 /// Reliability 22: another organisation's service is not there.
+fn outline(service: &Service) -> ServiceOutline {
+    let settings = service.settings.as_ref().map(|settings| SettingsOutline {
+        interval_seconds: settings.interval_seconds,
+        timeout_seconds: settings.timeout_seconds,
+        retries: settings.retries,
+        assigned_probes: settings.assigned_probes.clone(),
+        recovery_checks: settings.rules.recovery_checks,
+    });
+    ServiceOutline {
+        key: service.key,
+        id: service.id,
+        organisation: service.organisation,
+        name: service.name.clone(),
+        check_type: service.check_type,
+        target: service.target.clone(),
+        settings,
+        pause: service.pause,
+        status_override: service.status_override.clone(),
+    }
+}
+
+/// Nobody can read what is stored as their configurations, so whoever reads an outline has not read it.
+#[rstest]
+#[tokio::test]
+async fn an_outline_is_the_service_without_its_configuration(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "mine").await.key;
+    let mut made = Vec::new();
+    for service in [bare(owner), service(owner, "plain"), full(owner)] {
+        made.push(stored_service(&store, service).await);
+    }
+    let transaction = store.main.begin().await.unwrap();
+    transaction.execute_unprepared("UPDATE service SET config = '{' WHERE config IS NOT NULL").await.unwrap();
+    transaction.commit().await.unwrap();
+    let reader = store.main.reader();
+    let keys: Vec<ServiceKey> = made.iter().map(|service| service.key).collect();
+    assert!(services::by_keys(reader, &keys).await.is_err());
+    let mut found = outlines::by_keys(reader, &keys).await.unwrap();
+    found.sort_by_key(|outline| outline.key);
+    assert_eq!(found, made.iter().map(outline).collect::<Vec<_>>());
+    let one = outlines::find(reader, Sight::whole(owner), made[1].id).await.unwrap();
+    assert_eq!(one, Some(outline(&made[1])));
+    assert_eq!(outlines::find(reader, Sight::whole(owner + 1), made[1].id).await.unwrap(), None);
+}
+
 #[rstest]
 #[tokio::test]
 async fn finders_see_one_organisation(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
@@ -188,6 +239,36 @@ async fn only_services_that_are_not_paused_count_as_active(
         stored_service(&store, make(owner.key)).await;
     }
     assert_eq!(services::count_active(store.main.reader(), owner.key).await.unwrap(), 1);
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_newest_services_beyond_a_limit_are_paused(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let [owner, other] = ["owner", "other"].map(|name| stored_organisation(&store, name));
+    let (owner, other) = (owner.await.key, other.await.key);
+    let mut made = Vec::new();
+    for created_at in [3_000, 1_000, 2_000] {
+        let service = Service { created_at: at(created_at), ..service(owner, "x") };
+        made.push(stored_service(&store, service).await);
+    }
+    stored_service(&store, full(owner)).await;
+    stored_service(&store, service(other, "x")).await;
+    let counts = active::count_by_organisation(store.main.reader()).await.unwrap();
+    assert_eq!(counts, HashMap::from([(owner, 3), (other, 1)]), "one of the first is paused");
+    let transaction = store.main.begin().await.unwrap();
+    let beyond = active::beyond(&transaction, owner, 1).await.unwrap();
+    assert_eq!(beyond, [made[0].key, made[2].key]);
+    let pause = Pause { reason: PauseReason::PlanLimit, at: at(9_000) };
+    active::pause(&transaction, &beyond, pause).await.unwrap();
+    transaction.commit().await.unwrap();
+    let read = services::by_keys(store.main.reader(), &beyond[..1]).await.unwrap();
+    let revision = made[0].revision + 1;
+    let paused = Service { pause: Some(pause), updated_at: at(9_000), revision, ..made[0].clone() };
+    assert_eq!(read, [paused]);
+    assert_eq!(services::count_active(store.main.reader(), owner).await.unwrap(), 1);
 }
 
 #[rstest]

@@ -1,12 +1,14 @@
 //! Slugs that are unique and held, and groups that follow a tag, on both kinds of databases.
 
+use std::collections::HashSet;
+
 use rstest::rstest;
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::id::Id;
 use watchkeeper::model::component::Component;
 use watchkeeper::model::sight::Sight;
-use watchkeeper::model::slug::HOLD_MS;
+use watchkeeper::model::slug::{HOLD_MS, holds_of_organisation};
 use watchkeeper::model::statuspage::Statuspage;
 use watchkeeper::model::translated::Translated;
 use watchkeeper::store::statuspages::{shown, slugs};
@@ -56,12 +58,65 @@ async fn a_slug_has_one_page_and_is_held(#[values(Backend::Sqlite, Backend::Post
     assert!(slugs::is_taken(reader, theirs, "shop", JudgedTime::trusted(at(100))).await.unwrap());
     assert!(!slugs::is_taken(reader, mine, "shop", JudgedTime::trusted(at(100))).await.unwrap());
     assert_eq!(stored_page(&store, page(theirs, "shop"), 100).await, None, "held");
-    assert!(slugs::taken(reader, theirs, "sh", JudgedTime::trusted(at(100))).await.unwrap().contains("shop"));
+    let asked = ["shop", "shop-2", "kiosk"].map(str::to_owned);
+    let taken = slugs::taken_among(reader, theirs, &asked, JudgedTime::trusted(at(100))).await.unwrap();
+    assert_eq!(taken, HashSet::from(["shop".to_owned()]));
     assert!(stored_page(&store, page(theirs, "shop"), 100 + HOLD_MS).await.is_some(), "30 days later");
     let write = store.main.begin().await.unwrap();
     assert!(slugs::rename(&write, &other, "kiosk", JudgedTime::trusted(at(0))).await.unwrap());
     write.commit().await.unwrap();
     assert!(slugs::is_taken(reader, mine, "till", JudgedTime::trusted(at(1))).await.unwrap());
+}
+
+/// The slugs of these that are kept for their organisation.
+async fn held(store: &Store, stranger: i64, slugs: &[String]) -> Vec<String> {
+    let mut held = Vec::new();
+    for slug in slugs {
+        if slugs::is_taken(store.main.reader(), stranger, slug, JudgedTime::trusted(at(0))).await.unwrap() {
+            held.push(slug.clone());
+        }
+    }
+    held
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_page_keeps_its_last_five_slugs(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let mine = stored_organisation(&store, "mine").await.key;
+    let theirs = stored_organisation(&store, "theirs").await.key;
+    let names: Vec<String> = (0..8).map(|number| format!("shop-{number}")).collect();
+    let mut stored = stored_page(&store, page(mine, &names[0]), 0).await.unwrap();
+    for (now, slug) in (1..).zip(&names[1..]) {
+        let write = store.main.begin().await.unwrap();
+        assert!(slugs::rename(&write, &stored, slug, JudgedTime::trusted(at(now))).await.unwrap());
+        write.commit().await.unwrap();
+        stored.slug.clone_from(slug);
+    }
+    assert_eq!(held(&store, theirs, &names).await, names[2..], "five old ones, and the present one");
+    let write = store.main.begin().await.unwrap();
+    statuspages::delete(&write, &stored, at(100)).await.unwrap();
+    write.commit().await.unwrap();
+    assert_eq!(held(&store, theirs, &names).await, names[3..]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn deleted_pages_leave_a_bounded_number_of_slugs(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let mine = stored_organisation(&store, "mine").await.key;
+    let theirs = stored_organisation(&store, "theirs").await.key;
+    let most = usize::try_from(holds_of_organisation(0)).unwrap();
+    let names: Vec<String> = (0..most + 3).map(|number| format!("shop-{number}")).collect();
+    let write = store.main.begin().await.unwrap();
+    for (now, slug) in (0..).zip(&names) {
+        let made = slugs::insert(&write, page(mine, slug), JudgedTime::trusted(at(now))).await.unwrap();
+        statuspages::delete(&write, &made.unwrap(), at(now)).await.unwrap();
+    }
+    write.commit().await.unwrap();
+    assert_eq!(held(&store, theirs, &names).await, names[3..]);
 }
 
 #[rstest]

@@ -101,8 +101,10 @@ impl Kept {
         assert!(keys::settle(&transaction, &key, head, "sealed".into()).await.unwrap());
         let page = Statuspage::new(owner, Translated::single("en", "Shop"), START);
         let page = Statuspage { slug: "shop".into(), ..page };
-        let page = slugs::insert(&transaction, page, an_hour_ago).await.unwrap().unwrap().key;
-        slugs::hold(&transaction, owner, SLUG, START.plus_ms(-HOUR_MS)).await.unwrap();
+        let page = slugs::insert(&transaction, page, an_hour_ago).await.unwrap().unwrap();
+        let renamed = Statuspage { slug: SLUG.into(), ..page.clone() };
+        slugs::hold(&transaction, &renamed, START.plus_ms(-HOUR_MS)).await.unwrap();
+        let page = page.key;
         let attached = |name: &str| Domain::attached(page, name.into(), days(1));
         let seen = attached("stale.example.com").looked_at(Sight::Right, JudgedTime::trusted(days(1)));
         let waiting = custom_domains::insert(&transaction, attached("waiting.example.com")).await.unwrap();

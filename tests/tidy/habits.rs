@@ -41,6 +41,12 @@ const STARTERS: [&str; 5] = [
 const ROW_CHANGES: &str = "row_changes";
 const ROW_CHANGERS: [&str; 2] = ["src/store/", "src/lifecycle/"];
 
+/// The modules of `store` that may read services with their configuration, which is as large as a client makes it.
+const WHOLE_SERVICES: [&str; 3] = ["src/store/services.rs", "src/store/services/", "src/store/named.rs"];
+/// What tells that a query of services reads a part of their columns, and how many lines below its start that must stand.
+const PARTS_OF_SERVICES: [&str; 3] = ["select_only", "named::services", "outlines::selected"];
+const LINES_OF_QUERY: usize = 12;
+
 /// What stands before the number of an issue.
 const ISSUE_WORDS: [&str; 5] = ["issue", "issues", "fixes", "closes", "resolves"];
 
@@ -155,6 +161,29 @@ fn a_write_without_its_consequences_is_found() {
 }
 
 #[test]
+fn configurations_of_services_are_read_by_their_own_module_alone() {
+    assert_clean(&Source::rust(), whole_services);
+}
+
+#[test]
+fn a_query_that_reads_services_with_their_configurations_is_found() {
+    let far = format!("service::Entity::find(){}.select_only()", "\n".repeat(LINES_OF_QUERY + 1));
+    assert_tells_apart(
+        whole_services,
+        &[
+            ("src/store/services.rs", "Entity::find(); service::Entity::find().all(main)", true),
+            ("src/store/reach.rs", "let q = service::Entity::find();\nnamed::services(main, q)", true),
+            ("src/store/reach.rs", "incident_service::Entity::find().all(main)", true),
+            ("src/store/heartbeats.rs", "service::Entity::find_by_id(key)\n.select_only()", true),
+            ("src/store/heartbeats.rs", "service::Entity::find_by_id(key).one(main)", false),
+            ("src/store/page_facts.rs", "service::Entity::find().filter(shown).all(main)", false),
+            ("src/store/page_facts.rs", &far, false),
+            ("src/store/incidents/links.rs", "links.select_also(service::Entity)", false),
+        ],
+    );
+}
+
+#[test]
 fn actors_and_tasks_are_started_by_supervise_alone() {
     assert_clean(&Source::rust(), unsupervised);
 }
@@ -244,6 +273,22 @@ fn writes_without_consequences(source: &Source) -> Vec<String> {
     }
     let found = lines_with(source, &[ROW_CHANGES]);
     found.map(|line| source.at(line, "what follows from a change is carried out by `lifecycle`")).collect()
+}
+
+fn whole_services(source: &Source) -> Vec<String> {
+    let may_read = WHOLE_SERVICES.iter().any(|place| source.path.starts_with(place));
+    if may_read || !source.path.starts_with("src/") {
+        return Vec::new();
+    }
+    let is_whole = |line: &usize| {
+        let query = source.text.lines().skip(line - 1).take(LINES_OF_QUERY);
+        !query.into_iter().any(|line| PARTS_OF_SERVICES.iter().any(|part| line.contains(part)))
+    };
+    let finders = ["find", "find_by_id"].map(|finder| ["service", "::", "Entity", "::", finder]);
+    let found = finders.iter().flat_map(|finder| lines_with(source, finder)).filter(is_whole);
+    let joined = lines_with(source, &["select_also", "(", "service", "::", "Entity"]);
+    let message = "services are read by name (`store::named`) or in outline (`services::outlines`)";
+    found.chain(joined).map(|line| source.at(line, message)).collect()
 }
 
 fn unsupervised(source: &Source) -> Vec<String> {

@@ -41,6 +41,7 @@ mod m0038_listening_spans;
 mod m0039_events_of_channels;
 mod m0040_outage_evidence;
 mod m0041_incident_group_keys;
+mod m0042_slug_holds_of_pages;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -90,6 +91,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0039_events_of_channels::Step),
         Box::new(m0040_outage_evidence::Step),
         Box::new(m0041_incident_group_keys::Step),
+        Box::new(m0042_slug_holds_of_pages::Step),
     ]
 }
 

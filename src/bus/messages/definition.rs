@@ -124,6 +124,9 @@ pub struct SealedDefinition {
     pub sealed: String,
 }
 
+/// Bytes of a sealed definition beside its JSON: keys, seal and names, with some to spare.
+const BESIDE_JSON_BYTES: usize = 512;
+
 /// A definition cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionProblem {
@@ -143,6 +146,12 @@ impl SealedDefinition {
     pub fn new(json: &[u8], sender: &SealingKey, recipient: &str) -> Result<Self, SealingProblem> {
         let sealed = BASE64.encode(sender.seal(json, recipient)?);
         Ok(Self { from: sender.public(), sealed })
+    }
+
+    /// Returns the most bytes that JSON of this length takes when it is sealed.
+    #[must_use]
+    pub const fn sealed_bytes(json_bytes: usize) -> usize {
+        BESIDE_JSON_BYTES + json_bytes.div_ceil(3) * 4
     }
 
     /// Reads what lies on the bus, without opening it.
@@ -199,6 +208,8 @@ mod tests {
         let sealed = SealedDefinition::new(&json, &engine, &location.public()).unwrap();
         let text = serde_json::to_vec(&sealed).unwrap();
         assert!(!String::from_utf8_lossy(&text).contains("geheim"));
+        let most = SealedDefinition::sealed_bytes(json.len());
+        assert!((most - BESIDE_JSON_BYTES..=most).contains(&text.len()), "{} of {most}", text.len());
         let read = SealedDefinition::read(&text).unwrap();
         assert_eq!(read.open(&location), Ok(made));
         assert_eq!(read.open(&other), Err(DefinitionProblem::Sealing(SealingProblem::Foreign)));

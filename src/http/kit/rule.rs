@@ -48,6 +48,9 @@ pub enum FieldRule {
     /// More entries than this.
     #[error("Send at most {0} entries.")]
     MaxItems(usize),
+    /// Settings that take more bytes than this when they are stored.
+    #[error("The stored settings may take at most {0} bytes.")]
+    SettingsBytes(usize),
     /// None of the listed words; build it with [`FieldRule::unknown_word`].
     #[error("Unknown value. Allowed: {0}.")]
     Enum(String),
@@ -312,6 +315,9 @@ pub enum FieldRule {
     /// A slug against its pattern.
     #[error("Use lower-case letters and digits, separated by single hyphens.")]
     SlugForm,
+    /// One more entry of a timeline that is full.
+    #[error("The timeline is full.")]
+    TimelineFull,
     /// A slug that is taken or reserved.
     #[error("This slug is not available.")]
     SlugTaken,
@@ -404,6 +410,7 @@ mod tests {
     #[case(FieldRule::Max(604_800), "The largest allowed value is 604800.")]
     #[case(FieldRule::MinItems(1), "Send at least 1 entries.")]
     #[case(FieldRule::MaxItems(50), "Send at most 50 entries.")]
+    #[case(FieldRule::SettingsBytes(262_144), "The stored settings may take at most 262144 bytes.")]
     #[case(FieldRule::unknown_word(&["gt", "gte", "lt", "lte"]), "Unknown value. Allowed: gt, gte, lt, lte.")]
     #[case(FieldRule::After("from"), "This time must be later than from.")]
     #[case(FieldRule::NotBefore("started_at"), "This time must not be earlier than started_at.")]

@@ -11,7 +11,7 @@ use crate::http::kit::fields::{Errors, Fields};
 use crate::http::kit::linked::{LinkedIds, NullEntries};
 use crate::id::Id;
 use crate::model::notification::routing::{Routed, SERVICES_MAX, TAGS_MAX};
-use crate::store::{services, tags};
+use crate::store::{linked, tags};
 
 /// Says which services something is about.
 pub(super) const APPLIES_TO: [&str; 2] = ["all", "selected"];
@@ -33,15 +33,12 @@ impl Named {
         caller: &Caller,
     ) -> Result<Self, ApiError> {
         let mut found = Self::default();
-        let named = named(body, "tag_ids", TAGS_MAX);
-        for tag in tags::find_all(&**write, caller.sight(), &named, &[]).await? {
+        let tag_ids = named(body, "tag_ids", TAGS_MAX);
+        for tag in tags::find_all(&**write, caller.sight(), &tag_ids, &[]).await? {
             found.tags.insert(tag.id, tag.row);
         }
-        for id in named_services(body) {
-            if let Some(service) = services::find(&**write, caller.sight(), id).await? {
-                found.services.insert(service.id, service.key);
-            }
-        }
+        let service_ids = named(body, "service_ids", SERVICES_MAX);
+        found.services = linked::services_by_id(&**write, caller.sight(), &service_ids).await?;
         Ok(found)
     }
 
@@ -75,10 +72,6 @@ pub(super) fn read_links(
     let ids = LinkedIds::read(&field, most, NullEntries::Refused)?;
     let keys = ids.resolve(known.kind, known.keys, field.errors());
     Some(ids.ids().into_iter().zip(keys).map(|(id, key)| Routed { key, id }).collect())
-}
-
-fn named_services(body: &Map<String, Value>) -> Vec<Id> {
-    named(body, "service_ids", SERVICES_MAX)
 }
 
 /// The ids in a list of a body; what is wrong with it is said by whoever reads the body.

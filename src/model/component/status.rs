@@ -12,7 +12,8 @@ use crate::model::announcement::ChosenPages;
 use crate::model::component::tree::Tree;
 use crate::model::component::{Component, ComponentKey};
 use crate::model::incident::{Impact, Severity};
-use crate::model::service::{OverrideStatus, Service, ServiceKey, ServiceStatus};
+use crate::model::service::{OverrideStatus, ServiceKey, ServiceStatus};
+use crate::model::service_outline::ServiceOutline;
 use crate::model::verdict::Verdict;
 use crate::model::word::words;
 
@@ -71,7 +72,7 @@ impl From<ServiceStatus> for ComponentStatus {
 #[derive(Clone, Debug, Default)]
 pub struct PageFacts {
     /// The services that components of the page show.
-    pub services: Vec<Service>,
+    pub services: Vec<ServiceOutline>,
     /// Those of them that a maintenance in progress covers.
     pub maintained: HashSet<ServiceKey>,
     /// Open, published incidents of kind standard or `agent_liveness` that affect one of them.
@@ -112,7 +113,7 @@ pub fn statuses(
             stated: service.status_override.as_ref().map(|stated| stated.status),
             in_maintenance,
             claim: claims.get(&service.key).copied(),
-            effective: ServiceStatus::effective(service, verdict, in_maintenance),
+            effective: ServiceStatus::effective(service.status_facts(), verdict, in_maintenance),
         };
         (service.key, shown.status())
     });

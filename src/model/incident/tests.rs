@@ -32,6 +32,7 @@ fn whole(kind: IncidentKind, severity: Severity) -> WholeIncident {
         others: 0,
         statuspages: Vec::new(),
         updates: Vec::new(),
+        unread_updates: TimelineSize::default(),
         internal_updates: Vec::new(),
         automation: None,
     }
@@ -152,6 +153,22 @@ fn a_timeline_entry_moves_ends_and_reopens() {
     assert_eq!((changed.incident.status, changed.incident.resolved_at), (IncidentStatus::Monitoring, None));
     assert_eq!(recovered(&changed), [Some(310), None]);
     assert_eq!(changed.updates.len(), 4);
+}
+
+/// Contract 7 no. 45. What was read in part counts with the rest.
+#[test]
+fn a_full_timeline_takes_nothing_but_the_end() {
+    let mut changed = affecting(&["a"]);
+    changed.unread_updates = TimelineSize { entries: 999, characters: 999 };
+    changed.post(entry(IncidentStatus::Identified, 300));
+    changed.post(entry(IncidentStatus::Monitoring, 400));
+    assert_eq!((changed.updates.len(), changed.incident.status), (1, IncidentStatus::Monitoring));
+    for again in [500, 700, 900] {
+        changed.resolve(entry(IncidentStatus::Resolved, again), at(again));
+        assert_eq!(changed.incident.resolved_at, Some(at(again)));
+        changed.post(entry(IncidentStatus::Identified, again + 100));
+    }
+    assert_eq!(changed.updates.len(), 3, "the end twice");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::id::Id;
 use crate::model::announcement::Author;
 use crate::model::automation::Edited;
 use crate::model::incident::{Acknowledgement, Impact, IncidentKind, TimelineEntry};
+use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
 
 fn at(second: i64) -> Timestamp {
@@ -40,6 +41,7 @@ fn opened(automation: Option<Automation>) -> WholeIncident {
         services: Vec::new(),
         others: 0,
         statuspages: Vec::new(),
+        unread_updates: TimelineSize::default(),
         internal_updates: Vec::new(),
         updates,
         automation,

@@ -6,6 +6,7 @@
 use crate::clock::Timestamp;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus, Operation, Schedule, WrongState, texts};
 use crate::model::subscriber_fact::FactKind;
+use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
 
 /// The time of an act, and the language in which generated texts are stored.
@@ -166,6 +167,20 @@ impl Step {
         }
         let is_over = before.schedule.end.is_some_and(|end| end <= stamp.at);
         if before.auto_complete && is_over { Self::complete(before, stamp).ok() } else { None }
+    }
+
+    /// Leaves out entries for which the timeline has no room; work that ends, or never begins, has some beyond the limits.
+    #[must_use]
+    pub fn fitted(mut self, mut size: TimelineSize) -> Self {
+        self.entries.retain(|entry| {
+            let tells_end = matches!(entry.happened, Happened::Completed | Happened::Cancelled);
+            let has_room = size.has_room_for(&entry.message) || (tells_end && size.has_room_for_end());
+            if has_room {
+                size = size.with(&entry.message);
+            }
+            has_room
+        });
+        self
     }
 
     fn begin_if_due(self, stamp: Stamp<'_>) -> Self {

@@ -47,11 +47,13 @@ pub async fn of_key_for_update(
     wanted.sort_unstable();
     wanted.dedup();
     let services = links::affected_among(connection, key, &wanted).await?;
+    let newest = links::newest_update(connection, key).await?;
     Ok(Some(WholeIncident {
         others: usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(services.len()),
         services,
         statuspages: links::pages(connection, everything, key).await?,
-        updates: links::newest_update(connection, key).await?.into_iter().collect(),
+        unread_updates: links::size_before(connection, key, newest.as_ref().map(|entry| entry.id)).await?,
+        updates: newest.into_iter().collect(),
         internal_updates: Vec::new(),
         automation: automation::find(connection, key).await?,
         incident,

@@ -6,20 +6,21 @@ use std::collections::HashMap;
 
 use sea_orm::sea_query::Expr;
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, JoinType, QueryFilter, QueryOrder,
-    QuerySelect,
+    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, JoinType, QueryFilter,
+    QueryOrder, QuerySelect, Select,
 };
 use watchkeeper_entities::{incident_service, incident_statuspage, incident_update, service, statuspage};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::incident::{Affected, ChosenPage, Impact, TimelineEntry, WholeIncident, sort_by_name};
-use crate::model::service::ServiceKey;
+use crate::model::service::{NamedService, ServiceKey};
 use crate::model::sight::Sight;
+use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
-use crate::store::MainError;
 use crate::store::incidents::evidence;
 use crate::store::scoped::{Rows, narrowed};
+use crate::store::{MainError, named};
 
 /// Services in one statement: far below what a statement may bind.
 const SERVICES_PER_STATEMENT: usize = 1_000;
@@ -56,14 +57,14 @@ async fn narrowly_affected(
         .into();
     let mut links = incident_service::Entity::find()
         .join(JoinType::InnerJoin, to_service)
-        .select_also(service::Entity)
         .filter(incident_service::Column::IncidentId.is_in(incidents.iter().copied()));
     if let Some(condition) = condition {
         links = links.filter(condition);
     }
-    let rows: Vec<(incident_service::Model, Option<service::Model>)> = links.all(connection).await?;
-    for (link, service) in rows {
-        let Some(service) = service else { continue };
+    let links = links.all(connection).await?;
+    let named = named::by_keys(connection, links.iter().map(|link| link.service_id)).await?;
+    for link in links {
+        let Some(service) = named.get(&link.service_id) else { continue };
         found.entry(link.incident_id).or_default().push(to_affected(&link, service)?);
     }
     for services in found.values_mut() {
@@ -88,13 +89,13 @@ pub(super) async fn affected_among(
     Ok(found)
 }
 
-fn to_affected(link: &incident_service::Model, service: service::Model) -> Result<Affected, MainError> {
+fn to_affected(link: &incident_service::Model, service: &NamedService) -> Result<Affected, MainError> {
     let corrupt = |problem: &str| MainError::corrupt("incident_service", &link.service_id, &problem);
     let impact = link.impact.as_deref().map(str::parse).transpose();
     Ok(Affected {
         service: link.service_id,
-        id: service.public_id.parse().map_err(|_| corrupt("the id of the service cannot be read"))?,
-        name: service.name,
+        id: service.id,
+        name: service.name.clone(),
         impact: impact.map_err(|_| corrupt("unknown impact"))?,
         is_derived: link.is_derived,
         added_at: Timestamp::from_ms(link.added_at),
@@ -181,6 +182,49 @@ pub(super) async fn newest_update(
         .order_by_desc(incident_update::Column::Id)
         .limit(1);
     newest.one(connection).await?.as_ref().map(to_entry).transpose()
+}
+
+/// Returns the size of the public timeline of an incident without this entry; characters as they are stored, which is a little more.
+pub(super) async fn size_before(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+    newest: Option<Id>,
+) -> Result<TimelineSize, MainError> {
+    let public = incident_update::Entity::find()
+        .filter(incident_update::Column::IncidentId.eq(incident))
+        .filter(incident_update::Column::IsInternal.eq(false));
+    let without = newest.map(|id| incident_update::Column::PublicId.ne(id.as_str()));
+    size(connection, public.filter(Condition::all().add_option(without))).await
+}
+
+/// Returns the size of the timeline that members see; characters as they are stored.
+///
+/// # Errors
+/// When the database fails.
+pub async fn internal_timeline_size(
+    connection: &impl ConnectionTrait,
+    incident: i64,
+) -> Result<TimelineSize, MainError> {
+    let internal = incident_update::Entity::find()
+        .filter(incident_update::Column::IncidentId.eq(incident))
+        .filter(incident_update::Column::IsInternal.eq(true));
+    size(connection, internal).await
+}
+
+async fn size(
+    connection: &impl ConnectionTrait,
+    entries: Select<incident_update::Entity>,
+) -> Result<TimelineSize, MainError> {
+    let found: Option<(i64, Option<i64>)> = entries
+        .select_only()
+        .column_as(incident_update::Column::Id.count(), "entries")
+        .column_as(Expr::cust("SUM(LENGTH(message))"), "characters")
+        .into_tuple()
+        .one(connection)
+        .await?;
+    let (entries, characters) = found.unwrap_or_default();
+    let number = |number: i64| usize::try_from(number).unwrap_or_default();
+    Ok(TimelineSize { entries: number(entries), characters: number(characters.unwrap_or_default()) })
 }
 
 fn to_entry(row: &incident_update::Model) -> Result<TimelineEntry, MainError> {

@@ -8,6 +8,8 @@ use crate::model::quorum::UnknownQuorum;
 use crate::model::rules::FlappingRule;
 use crate::model::rules::Rules;
 use crate::model::service::{ProbeRole, Settings};
+use crate::model::service_outline::SettingsOutline;
+use crate::store::services::outlines::OutlineRow;
 
 /// Returns a row of which nothing but the settings is set.
 pub(super) fn to_columns(settings: Option<&Settings>) -> ActiveModel {
@@ -49,31 +51,47 @@ pub(super) fn from_columns(row: &Model) -> Result<Option<Settings>, String> {
         interval_seconds: u32::try_from(interval).map_err(|_| "negative interval")?,
         timeout_seconds: u8::try_from(timeout).map_err(|_| "timeout out of range")?,
         retries: u8::try_from(retries).map_err(|_| "retries out of range")?,
-        assigned_probes: row
-            .assigned_probes
-            .as_deref()
-            .map(serde_json::from_str)
-            .transpose()
-            .map_err(unreadable)?,
+        assigned_probes: codes_from(row.assigned_probes.as_deref())?,
         probe_roles: roles.map(roles_from).transpose()?,
         config: serde_json::from_str(config).map_err(unreadable)?,
         rules: rules_from(row)?,
     }))
 }
 
+/// Returns the settings that an outline shows; `None` where the service has none.
+pub(super) fn outline_from(row: &OutlineRow) -> Result<Option<SettingsOutline>, String> {
+    let (Some(interval), Some(timeout), Some(retries)) =
+        (row.interval_seconds, row.timeout_seconds, row.retries)
+    else {
+        return Ok(None);
+    };
+    Ok(Some(SettingsOutline {
+        interval_seconds: u32::try_from(interval).map_err(|_| "negative interval")?,
+        timeout_seconds: u8::try_from(timeout).map_err(|_| "timeout out of range")?,
+        retries: u8::try_from(retries).map_err(|_| "retries out of range")?,
+        assigned_probes: codes_from(row.assigned_probes.as_deref())?,
+        recovery_checks: number_from(row.recovery_checks, Rules::default().recovery_checks)?,
+    }))
+}
+
+fn codes_from(stored: Option<&str>) -> Result<Option<Vec<String>>, String> {
+    stored.map(serde_json::from_str).transpose().map_err(|error: serde_json::Error| error.to_string())
+}
+
+fn number_from<T: TryFrom<i16>>(stored: Option<i16>, or: T) -> Result<T, String> {
+    stored.map_or(Ok(or), |number| T::try_from(number).map_err(|_| format!("{number} is out of range")))
+}
+
 /// Rows from before there were rules have none: the defaults.
 fn rules_from(row: &Model) -> Result<Rules, String> {
-    fn read<T: TryFrom<i16>>(stored: Option<i16>, or: T) -> Result<T, String> {
-        stored.map_or(Ok(or), |number| T::try_from(number).map_err(|_| format!("{number} is out of range")))
-    }
     let Rules { quorum, recovery_checks, flapping } = Rules::default();
     let stored = row.confirmation.as_deref().map(str::parse).transpose();
     Ok(Rules {
         quorum: stored.map_err(|error: UnknownQuorum| error.to_string())?.unwrap_or(quorum),
-        recovery_checks: read(row.recovery_checks, recovery_checks)?,
+        recovery_checks: number_from(row.recovery_checks, recovery_checks)?,
         flapping: FlappingRule {
-            changes: read(row.flapping_changes, flapping.changes)?,
-            minutes: read(row.flapping_minutes, flapping.minutes)?,
+            changes: number_from(row.flapping_changes, flapping.changes)?,
+            minutes: number_from(row.flapping_minutes, flapping.minutes)?,
         },
     })
 }

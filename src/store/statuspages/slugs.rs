@@ -10,17 +10,20 @@ use std::collections::HashSet;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DbErr,
-    EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, SqlErr,
+    EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, SqlErr,
 };
 use watchkeeper_entities::slug_hold;
 use watchkeeper_entities::statuspage::{ActiveModel, Column, Entity};
 
 use crate::clock::Timestamp;
 use crate::clock::guard::JudgedTime;
-use crate::model::slug::HOLD_MS;
+use crate::model::slug::{HOLD_MS, HOLDS_PER_PAGE, holds_of_organisation};
 use crate::model::statuspage::Statuspage;
 use crate::store::MainError;
 use crate::store::statuspages::row::to_row;
+
+/// Slugs freed in one statement: a statement takes a limited number of values. What is left goes with the next ones.
+const RELEASED_AT_ONCE: u64 = 1_000;
 
 /// Returns true if an organisation must not take this slug: a page has it, or it is kept for another organisation.
 ///
@@ -36,27 +39,27 @@ pub async fn is_taken(
     Ok(pages > 0 || is_held(connection, organisation, slug, now).await?)
 }
 
-/// The slugs that begin with `stem` and that an organisation must not take.
+/// Those of these slugs that an organisation must not take.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn taken(
+pub async fn taken_among(
     connection: &impl ConnectionTrait,
     organisation: i64,
-    stem: &str,
+    slugs: &[String],
     now: JudgedTime,
 ) -> Result<HashSet<String>, MainError> {
     let pages: Vec<String> = Entity::find()
         .select_only()
         .column(Column::Slug)
-        .filter(Column::Slug.starts_with(stem))
+        .filter(Column::Slug.is_in(slugs))
         .into_tuple()
         .all(connection)
         .await?;
     let held: Vec<String> = slug_hold::Entity::find()
         .select_only()
         .column(slug_hold::Column::Slug)
-        .filter(slug_hold::Column::Slug.starts_with(stem))
+        .filter(slug_hold::Column::Slug.is_in(slugs))
         .filter(held_from(organisation, now))
         .into_tuple()
         .all(connection)
@@ -114,27 +117,55 @@ pub async fn rename(
         return Ok(false);
     }
     release(connection, slug).await?;
-    hold(connection, page.organisation, &page.slug, now.best).await?;
+    hold(connection, page, now.best).await?;
     Ok(true)
 }
 
-/// Keeps a freed slug for the organisation.
+/// Keeps the slug that a page gives up for its organisation, and frees the oldest ones that are kept beyond the limits.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn hold(
     connection: &impl ConnectionTrait,
-    organisation: i64,
-    slug: &str,
+    page: &Statuspage,
     now: Timestamp,
 ) -> Result<(), MainError> {
-    release(connection, slug).await?;
+    release(connection, &page.slug).await?;
     let row = slug_hold::ActiveModel {
-        slug: Set(slug.to_owned()),
-        organisation_id: Set(organisation),
+        slug: Set(page.slug.clone()),
+        organisation_id: Set(page.organisation),
+        statuspage_id: Set(Some(page.key)),
         freed_at: Set(now.ms()),
     };
     slug_hold::Entity::insert(row).exec_without_returning(connection).await?;
+    let of_organisation = Condition::all().add(slug_hold::Column::OrganisationId.eq(page.organisation));
+    let of_page = of_organisation.clone().add(slug_hold::Column::StatuspageId.eq(page.key));
+    release_beyond(connection, of_page, HOLDS_PER_PAGE).await?;
+    let pages = Entity::find().filter(Column::OrganisationId.eq(page.organisation)).count(connection).await?;
+    release_beyond(connection, of_organisation, holds_of_organisation(pages)).await
+}
+
+/// Frees the slugs that these rows keep, but for the `most` that were given up last.
+async fn release_beyond(
+    connection: &impl ConnectionTrait,
+    rows: Condition,
+    most: u64,
+) -> Result<(), MainError> {
+    let beyond: Vec<String> = slug_hold::Entity::find()
+        .select_only()
+        .column(slug_hold::Column::Slug)
+        .filter(rows)
+        .order_by_desc(slug_hold::Column::FreedAt)
+        .order_by_desc(slug_hold::Column::Slug)
+        .offset(most)
+        .limit(RELEASED_AT_ONCE)
+        .into_tuple()
+        .all(connection)
+        .await?;
+    if !beyond.is_empty() {
+        let released = slug_hold::Entity::delete_many().filter(slug_hold::Column::Slug.is_in(beyond));
+        released.exec(connection).await?;
+    }
     Ok(())
 }
 

@@ -10,7 +10,8 @@ use crate::id::Id;
 use crate::model::component::status::{Derived, statuses};
 use crate::model::component::tree::Tree;
 use crate::model::component::{Component, ComponentKey};
-use crate::model::service::{Service, ServiceKey};
+use crate::model::service::ServiceKey;
+use crate::model::service_outline::ServiceOutline;
 use crate::model::sight::Sight;
 use crate::model::statuspage::Statuspage;
 use crate::store::{Connection, components, page_facts};
@@ -18,7 +19,7 @@ use crate::store::{Connection, components, page_facts};
 /// All components of one page with everything that they show.
 pub(in crate::http::v1) struct PageComponents {
     components: Vec<Component>,
-    services: HashMap<ServiceKey, Service>,
+    services: HashMap<ServiceKey, ServiceOutline>,
     tags: HashMap<i64, Id>,
     derived: HashMap<ComponentKey, Derived>,
 }
@@ -36,7 +37,8 @@ impl PageComponents {
     ) -> Result<Self, ApiError> {
         let components = components::of_page(connection, sight, page.key).await?;
         let facts = page_facts::gather(connection, sight, page.key).await?;
-        let snapshots = state.snapshots(&facts.services).await?;
+        let addresses: Vec<_> = facts.services.iter().map(ServiceOutline::address).collect();
+        let snapshots = state.live(&addresses).await?;
         let verdicts = facts.services.iter().zip(&snapshots);
         let verdicts = verdicts.map(|(service, snapshot)| (service.key, snapshot.verdict)).collect();
         let derived = statuses(&components, &facts, &verdicts);

@@ -12,7 +12,7 @@ use crate::http::v1::named::NamedView;
 use crate::id::Id;
 use crate::model::component::status::{ComponentStatus, Derived};
 use crate::model::component::{Component, ORDER_MAX};
-use crate::model::service::Service;
+use crate::model::service_outline::ServiceOutline;
 use crate::model::translated::Translated;
 
 /// A component or a group.
@@ -56,7 +56,7 @@ pub(super) struct ShownBeside<'a> {
     /// The statuses that follow from the facts of the moment.
     pub(super) derived: Option<&'a Derived>,
     /// The service that it shows.
-    pub(super) service: Option<&'a Service>,
+    pub(super) service: Option<&'a ServiceOutline>,
     /// The group that it is in.
     pub(super) parent: Option<Id>,
     /// On a group: the tag that fills it.

@@ -27,6 +27,7 @@ use crate::model::incident::{
 };
 use crate::model::service::NamedService;
 use crate::model::sight::Sight;
+use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
 use crate::store::Transaction;
 use crate::store::linked::{self, LinkedPage};
@@ -174,6 +175,7 @@ impl Draft<'_> {
             others: 0,
             statuspages,
             updates: vec![first],
+            unread_updates: TimelineSize::default(),
             internal_updates: Vec::new(),
             automation: None,
         };

@@ -10,6 +10,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::fields::{Errors, Fields, Given};
 use crate::http::kit::languages::Languages;
 use crate::http::kit::reply::Reply;
+use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::incidents::address;
@@ -35,6 +36,9 @@ pub(in crate::http) async fn post_incident_update(call: Call<AppState>) -> Resul
     let write = effect.begin_locked(&state.databases.main).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
     let hidden = Hidden::of(&*write, &caller, &stored).await?;
+    if !stored.timeline_size().has_room_for(&entry.message) {
+        return Err(ApiError::Fields(FieldErrors::of("message", FieldRule::TimelineFull)));
+    }
     let mut changed = stored.clone();
     changed.post(entry);
     if !hidden.is_shared() {

@@ -6,7 +6,9 @@ use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
 use crate::http::gate::write::{Committed, Write};
 use crate::http::kit::error::{ApiError, Conflict};
+use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::languages::Languages;
+use crate::http::kit::rule::FieldRule;
 use crate::http::v1::in_path;
 use crate::http::v1::maintenances::sharing::Hidden;
 use crate::http::v1::maintenances::{extension, shown, stamp, tell_engine};
@@ -14,8 +16,10 @@ use crate::http::v1::state::AppState;
 use crate::lifecycle::maintenances::carry_out;
 use crate::model::maintenance::step::{Stamp, Step};
 use crate::model::maintenance::{Maintenance, MaintenanceStatus, Operation, WrongState};
+use crate::model::timeline_size::TimelineSize;
 use crate::store::maintenances;
 use crate::store::maintenances::series::occurrences;
+use crate::store::maintenances::timeline;
 
 pub(in crate::http) async fn start_maintenance(call: Call<AppState>) -> Result<Committed, ApiError> {
     operate(call, Step::start).await
@@ -40,6 +44,12 @@ pub(in crate::http) async fn extend_maintenance(call: Call<AppState>) -> Result<
     stored.allow(Operation::Extend)?;
     let now = state.now();
     let extension = extension::read(&body, stored.schedule, (&caller.organisation, now))?;
+    if let Some(message) = &extension.message {
+        let size = TimelineSize::of(&timeline::of(&*write, stored.key).await?);
+        if !size.has_room_for(message) {
+            return Err(ApiError::Fields(FieldErrors::of("message", FieldRule::TimelineFull)));
+        }
+    }
     let step = Step::extend(&stored, extension, stamp(&caller, now))?;
     let step = Step { after: step.after.adjusted(), entries: step.entries };
     finish((&state, &caller), write, step, &languages).await

@@ -19,8 +19,7 @@ pub(super) async fn list_probes(call: Call<AppState>) -> Result<Reply, ApiError>
     let request = PageRequest::read_whole(&query, total);
     let now = state.now();
     let known = request.cut(known);
-    let rows =
-        known.iter().map(|known| to_json(&ProbeView::of(known, caller.organisation.key, now))).collect();
+    let rows = known.iter().map(|known| to_json(&ProbeView::of(known, &caller, now))).collect();
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)))
 }

@@ -5,7 +5,9 @@ use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
 use crate::engine::roster::KnownLocation;
+use crate::http::gate::auth::Caller;
 use crate::http::openapi::shape::{Shape, one_of, string, text, timestamp_or_null, view};
+use crate::model::access::Permission;
 use crate::model::location::{LastSeen, Standing};
 
 /// A location that checks.
@@ -32,7 +34,8 @@ pub(super) struct ProbeView<'a> {
     agent: Option<AgentView>,
 }
 
-/// What a location in another place has last said of itself (an addition to the contract).
+/// What a location in another place has last said of itself (an addition to the contract). Its counts cover the services of all
+/// organisations, so only operators see them: callers with the permission `engine.view` and without an access scope.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ProbeAgent)]
 pub(super) struct AgentView {
@@ -40,39 +43,47 @@ pub(super) struct AgentView {
     version: String,
     /// Milliseconds by which its clock is ahead; negative when it is behind. More than 2,000 are corrected for.
     clock_ahead_ms: i64,
-    /// Services that it checks.
-    services: u64,
+    /// Services that it checks. Operators only, like the other counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    services: Option<u64>,
     /// Lateness that 99 of 100 starts did not exceed, in milliseconds.
     lateness_p99_ms: f64,
     /// Runs that were due and did not start, since its process started.
-    missed_runs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missed_runs: Option<u64>,
     /// Results in its memory that have not arrived yet.
-    waiting_results: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting_results: Option<u64>,
     /// Bytes of results on its disk that have not arrived yet.
-    spool_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spool_bytes: Option<u64>,
     /// Results that it has given up, since its process started.
-    lost_results: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost_results: Option<u64>,
 }
 
 impl AgentView {
-    fn of(seen: &LastSeen) -> Self {
+    fn of(seen: &LastSeen, is_operator: bool) -> Self {
+        let for_operators = |count: u64| is_operator.then_some(count);
         Self {
             version: seen.version.clone(),
             clock_ahead_ms: seen.clock_ahead_ms,
-            services: seen.services,
+            services: for_operators(seen.services),
             lateness_p99_ms: f64::from(u32::try_from(seen.lateness_p99_us).unwrap_or(u32::MAX)) / 1_000.0,
-            missed_runs: seen.missed,
-            waiting_results: seen.waiting,
-            spool_bytes: seen.spool_bytes,
-            lost_results: seen.shed,
+            missed_runs: for_operators(seen.missed),
+            waiting_results: for_operators(seen.waiting),
+            spool_bytes: for_operators(seen.spool_bytes),
+            lost_results: for_operators(seen.shed),
         }
     }
 }
 
 impl<'a> ProbeView<'a> {
-    /// The view of a location as this organisation may see it: one of this process is as alive as the process that answers
+    /// The view of a location as this caller may see it: one of this process is as alive as the process that answers
     /// at `now`, one in another place as what it has last said of itself.
-    pub(super) fn of(known: &'a KnownLocation, organisation: i64, now: Timestamp) -> Self {
+    pub(super) fn of(known: &'a KnownLocation, caller: &Caller, now: Timestamp) -> Self {
+        let has_right = caller.token.permissions.contains(Permission::EngineView);
+        let is_operator = has_right && !caller.sight().is_confined();
         let location = &known.location;
         Self {
             code: location.code.as_str(),
@@ -80,9 +91,9 @@ impl<'a> ProbeView<'a> {
             location: &location.place,
             country_code: &location.country_code,
             kind: "public",
-            status: known.standing(organisation, now).as_str(),
+            status: known.standing(caller.organisation.key, now).as_str(),
             last_seen_at: known.last_seen_at(now),
-            agent: known.last_seen().map(|seen| AgentView::of(&seen)),
+            agent: known.last_seen().map(|seen| AgentView::of(&seen, is_operator)),
         }
     }
 }
@@ -112,4 +123,25 @@ fn status() -> Shape {
         "`offline`: not heard for a minute. `impaired`: it has lost its own network, or sees services of this organisation \
          down that all others see up; its votes are set aside.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    /// The counts of a location cover the services of every organisation.
+    #[rstest]
+    #[case(false, &["version", "clock_ahead_ms", "lateness_p99_ms"])]
+    #[case(true, &[
+        "version", "clock_ahead_ms", "services", "lateness_p99_ms", "missed_runs", "waiting_results",
+        "spool_bytes", "lost_results",
+    ])]
+    fn counts_of_a_location_are_shown_to_operators(#[case] is_operator: bool, #[case] members: &[&str]) {
+        let view = json!(AgentView::of(&LastSeen::default(), is_operator));
+        let shown: Vec<&str> = view.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(shown, members);
+    }
 }

@@ -16,7 +16,7 @@ use crate::model::dependency::{DEPENDENCIES_MAX, Dependency};
 use crate::model::service::ServiceKey;
 use crate::model::tag::Tag;
 use crate::model::tag::TagName;
-use crate::store::{Transaction, dependencies, linked, outages, services, tags};
+use crate::store::{Transaction, dependencies, linked, named, outages, tags};
 
 /// What a body says of the services that this one depends on.
 pub(super) struct Depending {
@@ -114,10 +114,8 @@ pub(super) async fn refuse_circles(
         let words = "some lie outside of the access scope".to_owned();
         return Err(ApiError::Fields(FieldErrors::of(field, FieldRule::DependencyCircle(words))));
     }
-    let known = services::by_keys(transaction, &circle).await?;
-    let name = |key: &ServiceKey| {
-        known.iter().find(|service| service.key == *key).map_or("?", |service| service.name.as_str())
-    };
+    let known = named::by_keys(transaction, circle.iter().copied()).await?;
+    let name = |key: &ServiceKey| known.get(key).map_or("?", |service| service.name.as_str());
     let names: Vec<&str> = circle.iter().map(name).collect();
     Err(ApiError::Fields(FieldErrors::of(field, FieldRule::DependencyCircle(names.join(" → ")))))
 }

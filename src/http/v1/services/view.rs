@@ -138,8 +138,13 @@ impl<'a> ServiceView<'a> {
             check_type: service.check_type.as_str(),
             check_type_label: definition(service.check_type).label,
             target: service.target.as_deref(),
-            status: ServiceStatus::measured(service, live.verdict).as_str(),
-            effective_status: ServiceStatus::effective(service, live.verdict, live.in_maintenance).as_str(),
+            status: ServiceStatus::measured(service.status_facts(), live.verdict).as_str(),
+            effective_status: ServiceStatus::effective(
+                service.status_facts(),
+                live.verdict,
+                live.in_maintenance,
+            )
+            .as_str(),
             is_flapping: live.is_flapping && service.pause.is_none(),
             status_override: stated.map(|stated| stated.status.as_str()),
             status_override_reason: stated.map(|stated| stated.reason.as_str()),

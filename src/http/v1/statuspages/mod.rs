@@ -162,11 +162,16 @@ async fn insert(
         return stored.ok_or_else(slug_taken);
     }
     let base = slug::derived(page.name.text(default_locale, default_locale));
+    let reserved = &state.config.reserved_slugs;
+    let mut tried = 0;
     loop {
-        let taken = slugs::taken(&**write, page.organisation, slug::stem(&base), now).await?;
-        let reserved = &state.config.reserved_slugs;
-        let slug =
-            slug::first_free(&base, |slug| taken.contains(slug) || reserved.iter().any(|word| word == slug));
+        let candidates = slug::candidates(&base, tried);
+        let taken = slugs::taken_among(&**write, page.organisation, &candidates, now).await?;
+        let is_free = |slug: &&String| !taken.contains(*slug) && !reserved.contains(slug);
+        let Some(slug) = candidates.iter().find(is_free).cloned() else {
+            tried += candidates.len() as u64;
+            continue;
+        };
         let named = Statuspage { slug, ..page.clone() };
         // Somebody else may have taken it meanwhile; then they are seen now.
         if let Some(stored) = slugs::insert(&**write, named, now).await? {

@@ -13,9 +13,8 @@ use crate::model::translated::Translated;
 const SHOP: ServiceKey = 10;
 const TILL: ServiceKey = 20;
 
-fn service(key: ServiceKey, check_type: CheckType) -> Service {
-    let at = Timestamp::from_ms(0);
-    Service {
+fn service(key: ServiceKey, check_type: CheckType) -> ServiceOutline {
+    ServiceOutline {
         key,
         id: Id::random(),
         organisation: 1,
@@ -23,13 +22,8 @@ fn service(key: ServiceKey, check_type: CheckType) -> Service {
         check_type,
         target: None,
         settings: None,
-        in_planned_maintenance: false,
-        configured_at: None,
         pause: None,
         status_override: None,
-        created_at: at,
-        updated_at: at,
-        revision: 1,
     }
 }
 
@@ -73,7 +67,7 @@ impl Scene {
     fn facts(&self) -> PageFacts {
         let at = Timestamp::from_ms(0);
         let stated = |status| StatusOverride { status, reason: "because".into(), at, by: "ops".into() };
-        let shop = Service {
+        let shop = ServiceOutline {
             status_override: self.stated.map(stated),
             pause: self.paused.then_some(Pause { reason: PauseReason::Manual, at }),
             ..service(SHOP, self.check_type)

@@ -20,6 +20,7 @@ use crate::model::notification::message::Message;
 use crate::model::notification::quiet::QuietHours;
 use crate::model::notification::routing::{Concerned, Routed, RoutedServices, Routing};
 use crate::model::notification::{Channel, ChannelKind, Event};
+use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
 
 /// A Friday at noon, UTC.
@@ -133,6 +134,7 @@ pub(super) fn incident(severity: Severity) -> WholeIncident {
         others: 0,
         statuspages: Vec::new(),
         updates: Vec::new(),
+        unread_updates: TimelineSize::default(),
         internal_updates: Vec::new(),
         automation: None,
     }

@@ -179,3 +179,24 @@ fn an_open_end_is_never_over() {
     let before = Maintenance { schedule: open, auto_complete: true, ..maintenance(InProgress) };
     assert_eq!(Step::when_due(&before, stamp(i64::MAX)), None);
 }
+
+/// Contract 7 no. 45.
+#[rstest]
+#[case(998, &[Scheduled, InProgress], &[Completed])]
+#[case(999, &[Scheduled], &[Completed])]
+#[case(1_000, &[], &[Completed])]
+#[case(1_002, &[], &[])]
+fn a_full_timeline_takes_no_entry_but_the_end(
+    #[case] entries: usize,
+    #[case] begun: &[MaintenanceStatus],
+    #[case] ended: &[MaintenanceStatus],
+) {
+    let size = TimelineSize { entries, characters: 0 };
+    let statuses = |step: Step| {
+        let entries = step.fitted(size).entries;
+        entries.iter().map(|entry| entry.happened.status()).collect::<Vec<_>>()
+    };
+    let new = Maintenance { auto_start: true, ..maintenance(Scheduled) };
+    assert_eq!(statuses(Step::announce(new, None, stamp(1_000))), begun);
+    assert_eq!(statuses(Step::complete(&maintenance(InProgress), stamp(1_000)).unwrap()), ended);
+}

@@ -27,7 +27,7 @@ use crate::http::v1::services::settings::check_config::ConfigReader;
 use crate::http::v1::services::settings::number::read_number;
 use crate::http::v1::services::settings::rules::read_rules;
 use crate::model::check::CheckType;
-use crate::model::service::Settings;
+use crate::model::service::{SETTINGS_MAX_BYTES, Settings};
 use crate::model::vault::Vault;
 use crate::probe::catalogue::definition;
 
@@ -61,6 +61,12 @@ impl SettingsContext<'_> {
     pub fn read(&self, sent: &Value, stored: Option<&Settings>) -> Result<Settings, FieldErrors> {
         let errors = Errors::default();
         let settings = self.read_into(sent, stored, &errors);
+        // Larger settings of before the limit stay until their configuration is changed.
+        let has_grown = |new: &Settings| stored.is_none_or(|stored| stored.config != new.config);
+        let is_too_large = |new: &Settings| has_grown(new) && new.stored_bytes() > SETTINGS_MAX_BYTES;
+        if settings.as_ref().is_some_and(is_too_large) {
+            errors.add("settings.config", FieldRule::SettingsBytes(SETTINGS_MAX_BYTES));
+        }
         let errors = errors.into_inner();
         match settings {
             Some(settings) => errors.into_result(settings),

@@ -40,6 +40,29 @@ fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) 
     }
 }
 
+/// Contract 7 no. 45: a character takes up to four bytes. A configuration of before the limit stays until it is changed.
+#[rstest]
+#[case("x", 65_000, true)]
+#[case("🚀", 65_000, true)]
+#[case("🚀", 65_500, false)]
+fn settings_take_a_quarter_of_a_mebibyte(#[case] character: &str, #[case] length: usize, #[case] fits: bool) {
+    let fixture = Fixture::new(CheckType::Http);
+    let body = character.repeat(length);
+    let headers = json!({"x-note": "n".repeat(1_000)});
+    let sent =
+        json!({"interval_seconds": 60, "config": {"method": "POST", "body": body, "headers": headers}});
+    let refused = "settings.config: The stored settings may take at most 262144 bytes.";
+    if fits {
+        assert!(fixture.create(&sent).stored_bytes() <= SETTINGS_MAX_BYTES);
+        return;
+    }
+    assert_eq!(fixture.refusal(&sent, None), refused);
+    let mut stored = fixture.create(&json!({"interval_seconds": 60}));
+    stored.config.insert("body".into(), json!(body.repeat(2)));
+    let kept = fixture.read(&json!({"interval_seconds": 120}), Some(&stored)).unwrap();
+    assert_eq!((kept.interval_seconds, kept.config), (120, stored.config));
+}
+
 /// Contract 4.3.4, 5.3: every rule and its error key, on create. `interval_seconds` is 60 unless the row sends one.
 #[rstest]
 #[case(CheckType::Http, json!(7), "settings: This value must be an object.")]

@@ -1,0 +1,70 @@
+//! A service without its configuration: what decisions about many services, and status pages, need of each.
+//!
+//! The configuration of a service is as large as its client makes it. Whoever works through many services reads outlines, so that
+//! what this costs does not depend on what clients have written.
+
+use crate::id::Id;
+use crate::model::check::CheckType;
+use crate::model::service::{Pause, ServiceAddress, ServiceKey, StatusFacts, StatusOverride};
+
+/// A service without its configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceOutline {
+    /// Key of the row.
+    pub key: ServiceKey,
+    /// The id that clients see.
+    pub id: Id,
+    /// Database key of the organisation that owns it.
+    pub organisation: i64,
+    /// Display name.
+    pub name: String,
+    /// Its check type.
+    pub check_type: CheckType,
+    /// As the client wrote it; `None` only for manual services.
+    pub target: Option<String>,
+    /// `None` while the service is not configured, and for manual services.
+    pub settings: Option<SettingsOutline>,
+    /// Set exactly while the service is paused.
+    pub pause: Option<Pause>,
+    /// The status that a person states for the service.
+    pub status_override: Option<StatusOverride>,
+}
+
+/// The settings of a service that all check types share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsOutline {
+    /// Seconds between two checks of one location.
+    pub interval_seconds: u32,
+    /// Seconds that one attempt may take, 1..60.
+    pub timeout_seconds: u8,
+    /// Further attempts before a bad result counts, 0..5.
+    pub retries: u8,
+    /// Codes of the locations in the order of the client; `None` = all.
+    pub assigned_probes: Option<Vec<String>>,
+    /// Good results in a row that end an outage.
+    pub recovery_checks: u8,
+}
+
+impl ServiceOutline {
+    /// `is_configured` of contract 4.3.1.
+    #[must_use]
+    pub const fn is_configured(&self) -> bool {
+        self.settings.is_some() || !self.check_type.is_probed()
+    }
+
+    /// Returns what the engine finds it by.
+    #[must_use]
+    pub const fn address(&self) -> ServiceAddress {
+        ServiceAddress { id: self.id, key: self.key }
+    }
+
+    /// Returns what decides its status beside measurements.
+    #[must_use]
+    pub fn status_facts(&self) -> StatusFacts {
+        StatusFacts {
+            check_type: self.check_type,
+            is_paused: self.pause.is_some(),
+            stated: self.status_override.as_ref().map(|stated| stated.status),
+        }
+    }
+}

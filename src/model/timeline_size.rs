@@ -1,0 +1,96 @@
+//! How large the timeline of an incident or a maintenance may become (contract 7 no. 45).
+//!
+//! Every answer shows a whole timeline, and each entry is written while others wait: without a bound one token makes both as expensive as it
+//! likes. What is full takes no entry but those of the end, so that an incident can always be resolved and a maintenance completed.
+
+use crate::model::announcement::TimelineEntry;
+use crate::model::translated::Translated;
+
+/// Most entries of a timeline.
+pub const ENTRIES_MAX: usize = 1_000;
+/// Most characters of all entries of a timeline, in all languages.
+pub const CHARACTERS_MAX: usize = 1_000_000;
+/// Entries beyond both limits that are kept for the end.
+const ENTRIES_OF_END: usize = 2;
+
+/// The size of a timeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimelineSize {
+    /// Its entries.
+    pub entries: usize,
+    /// Characters of its messages, in all languages.
+    pub characters: usize,
+}
+
+impl TimelineSize {
+    /// Returns the size of these entries together.
+    #[must_use]
+    pub fn of<S>(entries: &[TimelineEntry<S>]) -> Self {
+        entries.iter().fold(Self::default(), |size, entry| size.with(&entry.message))
+    }
+
+    /// Returns the size with one more entry.
+    #[must_use]
+    pub fn with(self, message: &Translated) -> Self {
+        Self { entries: self.entries + 1, characters: self.characters + characters(message) }
+    }
+
+    /// Returns the size of two timelines together.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self { entries: self.entries + other.entries, characters: self.characters + other.characters }
+    }
+
+    /// Returns true if the timeline takes one more entry.
+    #[must_use]
+    pub fn has_room_for(self, message: &Translated) -> bool {
+        let size = self.with(message);
+        size.entries <= ENTRIES_MAX && size.characters <= CHARACTERS_MAX
+    }
+
+    /// Returns true if the timeline takes one more entry that tells the end of what it speaks of.
+    #[must_use]
+    pub const fn has_room_for_end(self) -> bool {
+        self.entries < ENTRIES_MAX + ENTRIES_OF_END
+    }
+}
+
+fn characters(message: &Translated) -> usize {
+    message.iter().map(|(_, text)| text.chars().count()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(0, 0, 10_000, true)]
+    #[case(999, 999, 1, true)]
+    #[case(1_000, 1_000, 1, false)]
+    #[case(100, 990_000, 10_000, true)]
+    #[case(100, 990_001, 10_000, false)]
+    fn a_timeline_takes_a_thousand_entries_and_a_million_characters(
+        #[case] entries: usize,
+        #[case] characters: usize,
+        #[case] length: usize,
+        #[case] has_room: bool,
+    ) {
+        let message = Translated::single("en", "ä".repeat(length));
+        assert_eq!(TimelineSize { entries, characters }.has_room_for(&message), has_room);
+    }
+
+    #[rstest]
+    #[case(1_001, true)]
+    #[case(1_002, false)]
+    fn a_full_timeline_takes_the_end(#[case] entries: usize, #[case] has_room: bool) {
+        assert_eq!(TimelineSize { entries, characters: 2_000_000 }.has_room_for_end(), has_room);
+    }
+
+    #[test]
+    fn characters_of_all_languages_count() {
+        let message = Translated::from_stored(r#"{"de":"Größe","en":"Size"}"#).unwrap();
+        assert_eq!(TimelineSize::default().with(&message), TimelineSize { entries: 1, characters: 9 });
+    }
+}

@@ -1,0 +1,74 @@
+//! Services that are not paused, which plans limit: their number in each organisation, and the pause of those beyond a limit.
+
+use std::collections::HashMap;
+
+use sea_orm::sea_query::{Expr, ExprTrait as _};
+use sea_orm::{
+    ColumnTrait as _, ConnectionTrait, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _,
+};
+use watchkeeper_entities::service::{Column, Entity};
+
+use crate::model::service::{Pause, ServiceKey};
+use crate::store::MainError;
+use crate::store::services::{KEYS_AT_ONCE, count_active, of_organisation};
+
+/// Returns the number of services that are not paused of every organisation that has one, in one statement.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count_by_organisation(
+    connection: &impl ConnectionTrait,
+) -> Result<HashMap<i64, u64>, MainError> {
+    let counts: Vec<(i64, i64)> = Entity::find()
+        .select_only()
+        .column(Column::OrganisationId)
+        .column_as(Column::Id.count(), "active")
+        .filter(Column::PausedAt.is_null())
+        .group_by(Column::OrganisationId)
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(counts.into_iter().map(|(organisation, count)| (organisation, count.unsigned_abs())).collect())
+}
+
+/// Returns the newest services of the organisation that are not paused, beyond the `limit` oldest ones, newest first.
+///
+/// # Errors
+/// When the database fails.
+pub async fn beyond(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    limit: u32,
+) -> Result<Vec<ServiceKey>, MainError> {
+    let excess = count_active(connection, organisation).await?.saturating_sub(limit.into());
+    let newest = of_organisation(organisation)
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::PausedAt.is_null())
+        .order_by_desc(Column::CreatedAt)
+        .order_by_desc(Column::PublicId)
+        .limit(excess);
+    Ok(newest.into_tuple().all(connection).await?)
+}
+
+/// Pauses these services, each under its next revision.
+///
+/// # Errors
+/// When the database fails.
+pub async fn pause(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+    pause: Pause,
+) -> Result<(), MainError> {
+    for some in services.chunks(KEYS_AT_ONCE) {
+        Entity::update_many()
+            .col_expr(Column::PausedReason, Expr::value(pause.reason.as_str()))
+            .col_expr(Column::PausedAt, Expr::value(pause.at.ms()))
+            .col_expr(Column::UpdatedAt, Expr::value(pause.at.ms()))
+            .col_expr(Column::Revision, Expr::col(Column::Revision).add(1))
+            .filter(Column::Id.is_in(some.iter().copied()))
+            .exec(connection)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Services without their configuration, which may be large. Whoever reads many services reads these.
+
+use sea_orm::{
+    ColumnTrait as _, ConnectionTrait, DerivePartialModel, EntityTrait as _, PaginatorTrait as _,
+    QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
+};
+use watchkeeper_entities::service::{Column, Entity};
+
+use crate::id::Id;
+use crate::model::service::ServiceKey;
+use crate::model::service_outline::ServiceOutline;
+use crate::model::sight::Sight;
+use crate::store::services::{KEYS_AT_ONCE, carrying, override_from, pause_from, seen, settings};
+use crate::store::{MainError, PageWindow};
+
+/// The columns of an outline.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "Entity")]
+pub(super) struct OutlineRow {
+    id: i64,
+    public_id: String,
+    organisation_id: i64,
+    name: String,
+    check_type: String,
+    target: Option<String>,
+    pub(super) interval_seconds: Option<i32>,
+    pub(super) timeout_seconds: Option<i16>,
+    pub(super) retries: Option<i16>,
+    pub(super) assigned_probes: Option<String>,
+    pub(super) recovery_checks: Option<i16>,
+    paused_reason: Option<String>,
+    paused_at: Option<i64>,
+    override_status: Option<String>,
+    override_reason: Option<String>,
+    override_at: Option<i64>,
+    override_by: Option<String>,
+}
+
+/// Returns the outlines of the services with these keys, whoever owns them.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn by_keys(
+    connection: &impl ConnectionTrait,
+    keys: &[ServiceKey],
+) -> Result<Vec<ServiceOutline>, MainError> {
+    let mut found = Vec::with_capacity(keys.len());
+    for some in keys.chunks(KEYS_AT_ONCE) {
+        let query = Entity::find().filter(Column::Id.is_in(some.iter().copied()));
+        found.extend(selected(connection, query).await?);
+    }
+    Ok(found)
+}
+
+/// Returns the outline of the service that the sight shows with this id.
+///
+/// # Errors
+/// When the database fails or the row cannot be read.
+pub async fn find(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    id: Id,
+) -> Result<Option<ServiceOutline>, MainError> {
+    let query = seen(sight).filter(Column::PublicId.eq(id.as_str()));
+    Ok(selected(connection, query).await?.pop())
+}
+
+/// Returns the outlines of the services of the sight that carry a tag (key of its row), oldest first, and their number in all.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn with_tag(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    tag: i64,
+    window: PageWindow,
+) -> Result<(Vec<ServiceOutline>, u64), MainError> {
+    let wanted = seen(sight).filter(carrying(tag));
+    let total = wanted.clone().count(connection).await?;
+    let page = wanted.order_by_asc(Column::CreatedAt).order_by_asc(Column::PublicId);
+    Ok((selected(connection, page.offset(window.offset).limit(window.limit)).await?, total))
+}
+
+/// Returns the outlines of the services that a query selects, in its order.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub(in crate::store) async fn selected(
+    connection: &impl ConnectionTrait,
+    query: Select<Entity>,
+) -> Result<Vec<ServiceOutline>, MainError> {
+    let rows = query.into_partial_model::<OutlineRow>().all(connection).await?;
+    rows.into_iter().map(to_outline).collect()
+}
+
+fn to_outline(row: OutlineRow) -> Result<ServiceOutline, MainError> {
+    let key = row.id;
+    let corrupt = |problem: String| MainError::corrupt("service", &key, &problem);
+    let check_type = row.check_type.parse();
+    Ok(ServiceOutline {
+        key,
+        id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one".into()))?,
+        organisation: row.organisation_id,
+        check_type: check_type.map_err(|_| corrupt(format!("unknown check type {}", row.check_type)))?,
+        settings: settings::outline_from(&row).map_err(corrupt)?,
+        pause: pause_from(row.paused_reason, row.paused_at).map_err(corrupt)?,
+        status_override: override_from(
+            (row.override_status, row.override_at),
+            (row.override_reason, row.override_by),
+        )
+        .map_err(corrupt)?,
+        name: row.name,
+        target: row.target,
+    })
+}
