@@ -58,6 +58,9 @@ impl Outbound {
             .pool_max_idle_per_host(IDLE_PER_HOST)
             .http1_max_headers(HEADERS_MAX)
             .http1_max_buf_size(HEAD_MAX_BYTES)
+            .http1_allow_obsolete_multiline_headers_in_responses(true)
+            .http1_allow_spaces_after_header_name_in_responses(true)
+            .http1_ignore_invalid_headers_in_responses(true)
             .build(connector.clone());
         Ok(Self { client, connector })
     }

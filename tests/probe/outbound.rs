@@ -109,6 +109,18 @@ async fn half_an_answer_is_none(#[case] response: &str, #[case] expected: Failed
     assert_eq!(answer(response).await, Err(expected));
 }
 
+/// A receiver that answers untidily has taken the message all the same.
+#[rstest]
+#[case("X-A: 1;\r\n 2")]
+#[case("X-A:\r\n\t1")]
+#[case("X-A : 1")]
+#[case("this is no header")]
+#[tokio::test]
+async fn an_untidy_head_is_an_answer(#[case] lines: &str) {
+    let response = format!("HTTP/1.1 200 OK\r\n{lines}\r\nContent-Length: 2\r\n\r\nok");
+    assert_eq!(answer(response).await, Ok(Answer { status: 200, retry_after: None, excerpt: "ok".to_owned() }));
+}
+
 #[tokio::test]
 async fn a_head_without_end_is_refused() {
     let response = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(200_000));

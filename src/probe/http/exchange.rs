@@ -120,9 +120,16 @@ async fn take_in<C: Future<Output = hyper::Result<()>> + Unpin>(
     Ok(received)
 }
 
+/// Heads are read as browsers read them: folded lines are joined (RFC 9112, section 5.2), lines that are no header are
+/// dropped.
 fn http1_settings() -> http1::Builder {
     let mut settings = http1::Builder::new();
-    settings.max_headers(HEADERS_MAX).max_buf_size(HEAD_MAX_BYTES);
+    settings
+        .max_headers(HEADERS_MAX)
+        .max_buf_size(HEAD_MAX_BYTES)
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true)
+        .ignore_invalid_headers_in_responses(true);
     settings
 }
 
