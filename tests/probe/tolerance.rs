@@ -6,7 +6,7 @@ use tokio::io::AsyncWriteExt;
 use watchkeeper::model::check::{CheckStatus, ErrorCode};
 
 use crate::support::server::Server;
-use crate::support::{UP, condition, http, measure, toolbox, verdict};
+use crate::support::{UP, condition, down, http, measure, toolbox, verdict};
 
 /// Answers every request with `response`; the check is down when `field` is not `value`.
 async fn check(response: impl Into<Vec<u8>>, field: &str, value: &Value) -> (CheckStatus, Option<ErrorCode>) {
@@ -31,6 +31,30 @@ async fn check(response: impl Into<Vec<u8>>, field: &str, value: &Value) -> (Che
 async fn an_untidy_head_is_read(#[case] lines: &str, #[case] value: &str) {
     let response = format!("HTTP/1.1 200 OK\r\n{lines}\r\nContent-Length: 5\r\n\r\nhello");
     assert_eq!(check(response, "header.x-a", &json!(value)).await, UP);
+}
+
+/// Browsers and curl bound the bytes of a head, not its lines.
+#[rstest]
+#[case(101)]
+#[case(300)]
+#[case(2_000)]
+#[tokio::test]
+async fn a_head_may_have_many_lines(#[case] count: usize) {
+    let cookies: String = (0..count).map(|number| format!("Set-Cookie: c{number}=1; Path=/\r\n")).collect();
+    let response = format!("HTTP/1.1 200 OK\r\n{cookies}X-A: one\r\nContent-Length: 5\r\n\r\nhello");
+    assert_eq!(check(response, "header.x-a", &json!("one")).await, UP);
+}
+
+#[rstest]
+#[case::three_hundred_kibibytes(format!("X-A: {}\r\n", "a".repeat(300 << 10)))]
+#[case::five_thousand_lines("A: b\r\n".repeat(5_000))]
+#[tokio::test]
+async fn a_head_beyond_the_limit_is_named(#[case] lines: String) {
+    let server = Server::answering(format!("HTTP/1.1 200 OK\r\n{lines}\r\n")).await;
+    let measured = measure(&http(&server.url("/"), &json!({})), &toolbox()).await;
+    assert_eq!(verdict(&measured), down(ErrorCode::HttpProtocol));
+    let message = measured.failure.unwrap().message;
+    assert_eq!(&*message, "The head of the response is larger than 256 KiB or 4,096 lines");
 }
 
 #[tokio::test]

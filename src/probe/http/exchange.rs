@@ -1,6 +1,6 @@
 //! One request and its response over an open connection, HTTP/1.1 or HTTP/2.
 //!
-//! Limits of the response head are set here: 100 headers, 64 KiB. What goes wrong becomes an error code here, too.
+//! The head of a response is read as browsers read it. What goes wrong becomes an error code here.
 
 use std::error::Error;
 use std::io;
@@ -15,6 +15,7 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout_at;
 
+use crate::egress::{HEAD_MAX_BYTES, HEAD_MAX_LINES, is_head_too_large};
 use crate::model::check::ErrorCode;
 use crate::probe::attempt::Attempt;
 use crate::probe::http::answer::{Answer, Intake, Received};
@@ -24,8 +25,6 @@ use crate::probe::link::Link;
 use crate::probe::stop::Stop;
 use crate::probe::tls;
 
-const HEADERS_MAX: usize = 100;
-const HEAD_MAX_BYTES: usize = 64 * 1024;
 /// HTTP/2: what a server may send before we have read it.
 const WINDOW_BYTES: u32 = 256 * 1024;
 
@@ -125,7 +124,7 @@ async fn take_in<C: Future<Output = hyper::Result<()>> + Unpin>(
 fn http1_settings() -> http1::Builder {
     let mut settings = http1::Builder::new();
     settings
-        .max_headers(HEADERS_MAX)
+        .max_headers(HEAD_MAX_LINES)
         .max_buf_size(HEAD_MAX_BYTES)
         .allow_obsolete_multiline_headers_in_responses(true)
         .allow_spaces_after_header_name_in_responses(true)
@@ -148,6 +147,7 @@ fn broken(error: &hyper::Error) -> Stop {
         return tls::failure(cause, ErrorCode::HttpProtocol);
     }
     let message = match error {
+        error if is_head_too_large(error) => "The head of the response is larger than 256 KiB or 4,096 lines",
         error if error.is_parse() => "The answer is not a proper HTTP response",
         error if error.is_incomplete_message() => {
             "The connection was closed before the response was complete"
