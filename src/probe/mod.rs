@@ -8,6 +8,7 @@ pub mod catalogue;
 pub mod compile;
 pub mod condition;
 mod connect;
+mod decimal;
 mod dns;
 pub mod domain_look;
 pub mod endpoint;
