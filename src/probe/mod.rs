@@ -18,6 +18,7 @@ mod here;
 mod http;
 mod icmp;
 pub mod json_path;
+mod json_scan;
 mod judgement;
 mod link;
 pub mod prober;
