@@ -160,6 +160,8 @@ words! {
         HeartbeatFail = 22,
         /// An error of the probe itself that was nevertheless recorded.
         Internal = 23,
+        /// A condition cannot be decided on the part of the body that was read (addition).
+        BodyTruncated = 24,
     }
 }
 

@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::egress::trouble;
 use crate::model::check::{ErrorCode, Failure, Outcome, Trouble};
 use crate::probe::attempt::{Attempt, Phase};
-use crate::probe::condition::{Condition, worst_condition};
+use crate::probe::condition::{Condition, DecidingConditions};
 use crate::probe::judgement::Answered;
 use crate::probe::spec::DnsCheck;
 use crate::probe::stop::Stop;
@@ -48,7 +48,7 @@ pub(crate) async fn run(
     let answered = Answered { response_time, timings: attempt.answered(), status_code: None, partial: None };
     let facts = DnsFacts::read(check, &message, response_time);
     let outcome = answered.judge(conditions, &facts);
-    match worst_condition(conditions, &facts) {
+    match DecidingConditions::of(conditions, &facts).worst {
         Some(condition) if facts.counts_none(condition) => without_records(outcome, check),
         _ => outcome,
     }

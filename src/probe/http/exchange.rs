@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Request;
+use http::{HeaderMap, Request};
 use http_body_util::{BodyExt, Full};
 use hyper::Response;
 use hyper::body::{Body, Incoming};
@@ -92,8 +92,7 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
             body: Received::default(),
         };
         if (self.is_final)(&answer) {
-            let intake = self.intake.of(&answer.headers);
-            answer.body = take_in(&mut driver, body, intake).await?;
+            answer.body = take_in(&mut driver, body, &answer.headers, self.intake).await?;
         }
         self.attempt.transferred();
         Ok(answer)
@@ -103,16 +102,17 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
 async fn take_in<C: Future<Output = hyper::Result<()>> + Unpin>(
     driver: &mut Driver<C>,
     mut body: Incoming,
+    headers: &HeaderMap,
     intake: Intake,
 ) -> Result<Received, Stop> {
-    let mut received = Received::default();
+    let mut received = Received::begin(headers, intake)?;
     while let Some(frame) = driver.until(body.frame()).await {
         let frame = frame.map_err(|error| broken(&error))?;
         let Some(piece) = frame.data_ref() else {
             continue; // Trailers.
         };
-        if !received.add(piece, intake) {
-            received.is_cut |= !body.is_end_stream();
+        if !received.add(piece, intake).await? {
+            received.is_cut = !body.is_end_stream();
             break;
         }
     }

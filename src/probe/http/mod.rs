@@ -4,7 +4,9 @@
 //! status and what conditions ask for; bodies and headers are never put into a text.
 
 mod answer;
+mod body_text;
 mod bounded;
+mod charset;
 mod coding;
 mod driver;
 mod exchange;
@@ -24,8 +26,8 @@ use crate::probe::stop::Stop;
 use crate::probe::tls::{handshake, server_name};
 use crate::probe::toolbox::Toolbox;
 use answer::{Answer, Intake};
-use coding::Bounds;
-use facts::{Decoding, HttpFacts};
+use coding::Refusal;
+use facts::{HttpFacts, Reading};
 use redirect::{Hop, Trail};
 
 pub(crate) async fn run(
@@ -35,14 +37,8 @@ pub(crate) async fn run(
     mut attempt: Attempt,
 ) -> Outcome {
     let wants_body = conditions.iter().any(Condition::needs_body);
-    let visit = Visit {
-        check,
-        toolbox,
-        intake: Intake {
-            max_bytes: toolbox.body_max_bytes(),
-            keep_bytes: if wants_body { toolbox.body_max_bytes() } else { 0 },
-        },
-    };
+    let visit =
+        Visit { check, toolbox, intake: Intake { max_bytes: toolbox.body_max_bytes(), keeps: wants_body } };
     let mut trail = Trail::of(check);
     let visited = visit.follow(&mut trail, &mut attempt).await;
     let (answer, partial) = match visited {
@@ -55,13 +51,20 @@ pub(crate) async fn run(
         status_code: Some(answer.status.as_u16()),
         partial,
     };
-    let decoding = Decoding {
-        bounds: Bounds { max_bytes: visit.intake.max_bytes, windows: toolbox.decoding_windows() },
+    let reading = Reading {
+        is_json: conditions.iter().any(Condition::needs_json),
+        windows: toolbox.decoding_windows(),
         deadline: attempt.deadline,
     };
-    match HttpFacts::of(answer, &trail, answered.response_time, decoding).await {
+    match HttpFacts::of(answer, &trail, answered.response_time, reading).await {
         Ok(facts) => answered.judge(conditions, &facts),
         Err(stop) => stop.outcome(attempt.answered()),
+    }
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::failed(ErrorCode::HttpProtocol, refusal.to_string())
     }
 }
 
@@ -136,7 +139,7 @@ impl Visit<'_> {
     }
 
     async fn talk(&self, link: Link, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, Stop> {
-        let request = request::of(hop, link.is_http2(), self.intake.keep_bytes > 0)?;
+        let request = request::of(hop, link.is_http2(), self.intake.keeps)?;
         let follows = self.check.follow_redirects;
         let is_final =
             move |answer: &Answer| !(follows && redirect::points_elsewhere(answer.status, &answer.headers));
