@@ -30,11 +30,27 @@ use crate::probe::trust::{Trust, Verifier};
 /// One TLS alert record: all that a server says which wants nothing of our hello.
 const ALERT_RECORD_BYTES: u64 = 7;
 
+/// The versions of HTTP that a server may choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HttpOffer {
+    /// HTTP/2 and HTTP/1.1.
+    Any,
+    /// HTTP/1.1 alone.
+    OnlyHttp1,
+}
+
+/// The configurations for HTTP, one for each offer.
+#[derive(Debug)]
+struct HttpConfigs {
+    any: Arc<ClientConfig>,
+    only_http1: Arc<ClientConfig>,
+}
+
 /// The TLS configurations of one location.
 #[derive(Debug)]
 pub(crate) struct Tls {
-    verified: Arc<ClientConfig>,
-    unverified: Arc<ClientConfig>,
+    verified: HttpConfigs,
+    unverified: HttpConfigs,
     inspecting: Arc<ClientConfig>,
     trust: Arc<Trust>,
     time: Arc<CertificateTime>,
@@ -49,8 +65,14 @@ impl Tls {
         let time = Arc::new(CertificateTime(clock));
         let build = |verifier, protocols| config(&provider, &time, verifier, protocols);
         Ok(Self {
-            verified: build(Verifier::Strict(trust.clone()), &[b"h2", b"http/1.1"])?,
-            unverified: build(Verifier::Lenient(algorithms), &[b"h2", b"http/1.1"])?,
+            verified: HttpConfigs {
+                any: build(Verifier::Strict(trust.clone()), &[b"h2", b"http/1.1"])?,
+                only_http1: build(Verifier::Strict(trust.clone()), &[b"http/1.1"])?,
+            },
+            unverified: HttpConfigs {
+                any: build(Verifier::Lenient(algorithms), &[b"h2", b"http/1.1"])?,
+                only_http1: build(Verifier::Lenient(algorithms), &[b"http/1.1"])?,
+            },
             inspecting: build(Verifier::Lenient(algorithms), &[])?,
             trust,
             time,
@@ -59,7 +81,16 @@ impl Tls {
 
     /// For HTTP, with or without verification.
     pub(crate) const fn for_http(&self, verify: bool) -> &Arc<ClientConfig> {
-        if verify { &self.verified } else { &self.unverified }
+        self.for_offer(verify, HttpOffer::Any)
+    }
+
+    /// The same for some versions of HTTP.
+    pub(crate) const fn for_offer(&self, verify: bool, offer: HttpOffer) -> &Arc<ClientConfig> {
+        let configs = if verify { &self.verified } else { &self.unverified };
+        match offer {
+            HttpOffer::Any => &configs.any,
+            HttpOffer::OnlyHttp1 => &configs.only_http1,
+        }
     }
 
     /// For reading certificates, whatever they are; carries no application data.
@@ -163,9 +194,9 @@ fn refused(error: &Error, received: u64) -> Stop {
             NOTHING_IN_COMMON
         }
         Error::NoCertificatesPresented => (ErrorCode::TlsHandshake, "The server sent no certificate"),
-        Error::InvalidMessage(InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion) => {
-            (ErrorCode::TlsHandshake, "The server answered, but not in TLS")
-        }
+        Error::InvalidMessage(
+            InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
+        ) => (ErrorCode::TlsHandshake, "The server answered, but not in TLS"),
         Error::InvalidMessage(_) => {
             (ErrorCode::TlsHandshake, "The server sent a TLS message that cannot be read")
         }
@@ -215,7 +246,9 @@ const fn untrusted(reason: &CertificateError) -> (ErrorCode, &'static str) {
         CertificateError::UnknownIssuer => {
             (ErrorCode::TlsUntrusted, "The certificate was not issued by a trusted authority")
         }
-        CertificateError::BadSignature => (ErrorCode::TlsUntrusted, "A signature does not fit the certificate"),
+        CertificateError::BadSignature => {
+            (ErrorCode::TlsUntrusted, "A signature does not fit the certificate")
+        }
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
             (ErrorCode::TlsUntrusted, "The certificate is not meant for servers")
         }
@@ -258,9 +291,15 @@ mod tests {
     }
 
     #[rstest]
-    #[case(Error::AlertReceived(AlertDescription::ProtocolVersion), "The server speaks neither TLS 1.2 nor TLS 1.3")]
+    #[case(
+        Error::AlertReceived(AlertDescription::ProtocolVersion),
+        "The server speaks neither TLS 1.2 nor TLS 1.3"
+    )]
     #[case(Error::AlertReceived(AlertDescription::HandshakeFailure), NOTHING_IN_COMMON.1)]
-    #[case(Error::AlertReceived(AlertDescription::UnknownCA), "The server ended the TLS connection: unknown_ca")]
+    #[case(
+        Error::AlertReceived(AlertDescription::UnknownCA),
+        "The server ended the TLS connection: unknown_ca"
+    )]
     #[case(
         Error::AlertReceived(AlertDescription::CertificateRequired),
         "The server ended the TLS connection: certificate_required"
@@ -269,7 +308,10 @@ mod tests {
         Error::AlertReceived(AlertDescription::UnknownPSKIdentity),
         "The server ended the TLS connection: unknown_psk_identity"
     )]
-    #[case(Error::AlertReceived(AlertDescription::from(200)), "The server ended the TLS connection: alert 200")]
+    #[case(
+        Error::AlertReceived(AlertDescription::from(200)),
+        "The server ended the TLS connection: alert 200"
+    )]
     #[case(Error::InvalidMessage(InvalidMessage::InvalidContentType), "The server answered, but not in TLS")]
     fn an_error_is_said_as_it_was_seen(#[case] error: Error, #[case] message: &str) {
         assert_eq!(failed(&error, ALERT_RECORD_BYTES).1, message);

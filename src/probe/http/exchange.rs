@@ -1,9 +1,7 @@
 //! One request and its response over an open connection, HTTP/1.1 or HTTP/2.
 //!
-//! The head of a response is read as browsers read it. What goes wrong becomes an error code here.
+//! The head of a response is read as browsers read it. What errors mean is said by `unanswered`.
 
-use std::error::Error;
-use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -15,15 +13,15 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout_at;
 
-use crate::egress::{HEAD_MAX_BYTES, HEAD_MAX_LINES, is_head_too_large};
+use crate::egress::{HEAD_MAX_BYTES, HEAD_MAX_LINES};
 use crate::model::check::ErrorCode;
 use crate::probe::attempt::Attempt;
 use crate::probe::http::answer::{Answer, Intake, Received};
 use crate::probe::http::driver::{Chores, Driver};
 use crate::probe::http::meter::{Meter, Stamps};
+use crate::probe::http::unanswered::{NoAnswer, broken};
 use crate::probe::link::Link;
 use crate::probe::stop::Stop;
-use crate::probe::tls;
 
 /// HTTP/2: what a server may send before we have read it.
 const WINDOW_BYTES: u32 = 256 * 1024;
@@ -36,7 +34,7 @@ pub(super) async fn exchange(
     intake: Intake,
     is_final: impl Fn(&Answer) -> bool,
     attempt: &mut Attempt,
-) -> Result<Answer, Stop> {
+) -> Result<Answer, NoAnswer> {
     let stamps = Arc::new(Stamps::new());
     let deadline = attempt.deadline;
     let conversation = Conversation { stamps: stamps.clone(), intake, is_final, attempt: &mut *attempt };
@@ -49,7 +47,7 @@ pub(super) async fn exchange(
             }
             None => "No response in time",
         };
-        Err(Stop::failed(ErrorCode::HttpTimeout, message))
+        Err(Stop::failed(ErrorCode::HttpTimeout, message).into())
     })
 }
 
@@ -61,7 +59,7 @@ struct Conversation<'a, F> {
 }
 
 impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
-    async fn hold(self, link: Link, request: Request<Full<Bytes>>) -> Result<Answer, Stop> {
+    async fn hold(self, link: Link, request: Request<Full<Bytes>>) -> Result<Answer, NoAnswer> {
         let is_http2 = link.is_http2();
         let io = TokioIo::new(Meter::new(link, self.stamps.clone()));
         if is_http2 {
@@ -79,12 +77,12 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
         self,
         mut driver: Driver<C>,
         response: impl Future<Output = hyper::Result<Response<Incoming>>>,
-    ) -> Result<Answer, Stop> {
+    ) -> Result<Answer, NoAnswer> {
         let responded = driver.until(response).await;
         if let Some((sent, first_byte)) = self.stamps.response() {
             self.attempt.responded(sent, first_byte);
         }
-        let (head, body) = responded.map_err(|error| broken(&error))?.into_parts();
+        let (head, body) = responded.map_err(|error| NoAnswer::of(&error))?.into_parts();
         let mut answer = Answer {
             status: head.status,
             version: head.version,
@@ -139,31 +137,4 @@ fn http2_settings(chores: &Chores) -> http2::Builder<Chores> {
         .initial_stream_window_size(WINDOW_BYTES)
         .initial_connection_window_size(WINDOW_BYTES);
     settings
-}
-
-/// Reads an error of the HTTP library as a statement about the server.
-fn broken(error: &hyper::Error) -> Stop {
-    if let Some(cause) = io_cause(error) {
-        return tls::failure(cause, ErrorCode::HttpProtocol);
-    }
-    let message = match error {
-        error if is_head_too_large(error) => "The head of the response is larger than 256 KiB or 4,096 lines",
-        error if error.is_parse() => "The answer is not a proper HTTP response",
-        error if error.is_incomplete_message() => {
-            "The connection was closed before the response was complete"
-        }
-        _ => "The HTTP exchange failed",
-    };
-    Stop::failed(ErrorCode::HttpProtocol, message)
-}
-
-fn io_cause(error: &hyper::Error) -> Option<&io::Error> {
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if let Some(found) = error.downcast_ref::<io::Error>() {
-            return Some(found);
-        }
-        cause = error.source();
-    }
-    None
 }

@@ -14,6 +14,7 @@ mod facts;
 mod meter;
 mod redirect;
 mod request;
+mod unanswered;
 
 use crate::model::check::{ErrorCode, Failure, Outcome};
 use crate::probe::attempt::Attempt;
@@ -23,12 +24,13 @@ use crate::probe::judgement::Answered;
 use crate::probe::link::Link;
 use crate::probe::spec::HttpCheck;
 use crate::probe::stop::Stop;
-use crate::probe::tls::{handshake, server_name};
+use crate::probe::tls::{HttpOffer, handshake, server_name};
 use crate::probe::toolbox::Toolbox;
 use answer::{Answer, Intake};
 use coding::Refusal;
 use facts::{HttpFacts, Reading};
 use redirect::{Hop, Trail};
+use unanswered::NoAnswer;
 
 pub(crate) async fn run(
     check: &HttpCheck,
@@ -103,23 +105,43 @@ impl Visit<'_> {
         hop: &Hop<'_>,
         attempt: &mut Attempt,
     ) -> Result<(Answer, Option<Failure>), Stop> {
-        let (link, other) = self.open(hop, attempt).await?;
-        if other.is_none() {
-            return Ok((self.talk(link, hop, attempt).await?, None));
-        }
-        let proof = prove(other, self.toolbox, attempt.deadline);
-        let (answer, partial) = futures_util::future::join(self.talk(link, hop, attempt), proof).await;
-        Ok((answer?, partial))
+        let (link, other) = self.open(hop, HttpOffer::Any, attempt).await?;
+        let (talked, partial) = if other.is_none() {
+            (self.talk(link, hop, attempt).await, None)
+        } else {
+            let proof = prove(other, self.toolbox, attempt.deadline);
+            futures_util::future::join(self.talk(link, hop, attempt), proof).await
+        };
+        Ok((self.ask_again(talked, hop, attempt).await?, partial))
     }
 
     async fn ask(&self, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, Stop> {
-        let (link, _) = self.open(hop, attempt).await?;
-        self.talk(link, hop, attempt).await
+        let (link, _) = self.open(hop, HttpOffer::Any, attempt).await?;
+        let talked = self.talk(link, hop, attempt).await;
+        self.ask_again(talked, hop, attempt).await
+    }
+
+    /// Asks once more where the server has not processed the request, over a new connection.
+    async fn ask_again(
+        &self,
+        talked: Result<Answer, NoAnswer>,
+        hop: &Hop<'_>,
+        attempt: &mut Attempt,
+    ) -> Result<Answer, Stop> {
+        match talked {
+            Ok(answer) => Ok(answer),
+            Err(NoAnswer::Stopped(stop)) => Err(stop),
+            Err(NoAnswer::Unprocessed { offer, .. }) => {
+                let (link, _) = self.open(hop, offer, attempt).await?;
+                self.talk(link, hop, attempt).await.map_err(NoAnswer::into_stop)
+            }
+        }
     }
 
     async fn open(
         &self,
         hop: &Hop<'_>,
+        offer: HttpOffer,
         attempt: &mut Attempt,
     ) -> Result<(Link, Option<crate::probe::connect::Route>), Stop> {
         let (endpoint, addressing) = (&*hop.endpoint, self.check.addressing);
@@ -133,12 +155,12 @@ impl Visit<'_> {
             }
             return Ok((Link::Plain(reached.stream), reached.other));
         }
-        let config = self.toolbox.tls().for_http(self.check.verify_ssl);
+        let config = self.toolbox.tls().for_offer(self.check.verify_ssl, offer);
         let stream = handshake(reached.stream, server_name(&endpoint.host)?, config, attempt).await?;
         Ok((Link::Tls(Box::new(stream)), reached.other))
     }
 
-    async fn talk(&self, link: Link, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, Stop> {
+    async fn talk(&self, link: Link, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, NoAnswer> {
         let request = request::of(hop, link.is_http2(), self.intake.keeps)?;
         let follows = self.check.follow_redirects;
         let is_final =
