@@ -25,7 +25,7 @@ use crate::probe::endpoint::Host;
 use crate::probe::link::Wire;
 use crate::probe::stop::Stop;
 use crate::probe::toolbox::ToolboxError;
-use crate::probe::trust::{Trust, Verifier};
+use crate::probe::trust::{CertificateFlaw, Trust, Verifier};
 
 /// One TLS alert record: all that a server says which wants nothing of our hello.
 const ALERT_RECORD_BYTES: u64 = 7;
@@ -70,8 +70,8 @@ impl Tls {
                 only_http1: build(Verifier::Strict(trust.clone()), &[b"http/1.1"])?,
             },
             unverified: HttpConfigs {
-                any: build(Verifier::Lenient(algorithms), &[b"h2", b"http/1.1"])?,
-                only_http1: build(Verifier::Lenient(algorithms), &[b"http/1.1"])?,
+                any: build(Verifier::Unjudged, &[b"h2", b"http/1.1"])?,
+                only_http1: build(Verifier::Unjudged, &[b"http/1.1"])?,
             },
             inspecting: build(Verifier::Lenient(algorithms), &[])?,
             trust,
@@ -176,6 +176,9 @@ fn rejected(error: &io::Error, received: u64, otherwise: ErrorCode) -> Stop {
 /// Reads a TLS error as a statement about the server, which had sent `received` bytes by then.
 fn refused(error: &Error, received: u64) -> Stop {
     let (code, message) = match error {
+        Error::InvalidCertificate(CertificateError::Other(other)) if other.0.is::<CertificateFlaw>() => {
+            return Stop::failed(ErrorCode::TlsUntrusted, other.0.to_string());
+        }
         Error::InvalidCertificate(reason) => untrusted(reason),
         Error::AlertReceived(AlertDescription::ProtocolVersion)
         | Error::PeerIncompatible(
