@@ -24,7 +24,7 @@ use crate::probe::spec::DnsCheck;
 use crate::probe::stop::Stop;
 use crate::probe::toolbox::Toolbox;
 use exchange::exchange;
-use question::Question;
+use question::{Question, code_name};
 use records::DnsFacts;
 
 pub(crate) use records::{aliases, texts};
@@ -153,7 +153,7 @@ impl Losses {
     fn verdict(&self) -> Option<Stop> {
         match (self.refusal, self.trouble) {
             (Some(code), _) => {
-                let message = format!("The name server answered: {code}");
+                let message = format!("The name server answered: {}", code_name(code));
                 Some(Stop::failed(ErrorCode::DnsServfail, message))
             }
             (None, Some(trouble)) => Some(Stop::Trouble(trouble)),
