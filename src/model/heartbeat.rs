@@ -130,7 +130,8 @@ pub struct Heartbeat {
 
 impl Heartbeat {
     /// Begins, or goes on where an earlier process stopped: a stored ping that the history has lost is recorded, and deadlines
-    /// that passed meanwhile are judged. Those before the last of the absences were judged by the earlier process.
+    /// that passed meanwhile are judged. Those before the last of the absences were judged by the earlier process, unless it was
+    /// killed before the result was stored.
     #[must_use]
     pub fn begin(
         mut plan: HeartbeatPlan,
@@ -160,7 +161,7 @@ impl Heartbeat {
         }
         heartbeat.skip_recorded_deadlines();
         let heard = absences.iter().filter(|absence| !absence.is_doubt);
-        let judged_until = heard.map(|absence| absence.from).max();
+        let judged_until = heard.map(|absence| absence.from).max().filter(|_| !heartbeat.is_unjudged());
         effects.extend(heartbeat.judge_until(now, Hearing { absences, judged_until }));
         (heartbeat, effects)
     }
@@ -297,7 +298,8 @@ impl Heartbeat {
 
     fn record_ping(&mut self, ping: Ping, effects: &mut Vec<Effect>) {
         let failure = || Failure::new(ErrorCode::HeartbeatFail, "The ping reported a failure.");
-        let is_newest = self.last_entry_at.is_none_or(|at| at <= ping.at);
+        // A deadline may have been judged between the arrival of a ping and this call: the ping counts all the same.
+        let is_newest = self.plan.stored.last.is_none_or(|known| known.at <= ping.at);
         if is_newest {
             self.plan.stored.last = Some(ping);
             self.deadline = Some(ping.at.plus_ms(self.plan.interval_ms + self.plan.grace_ms));
@@ -324,6 +326,13 @@ impl Heartbeat {
         };
         let attempt = Attempt { slot: 0, scheduled_at: entry.due_at, attempt: 1 };
         effects.push(Effect::Record(Finished { attempt, checked_at: entry.made_at, measurement }));
+    }
+
+    /// After a restart: returns true if no result of the deadline is stored, although it may have passed. Any result would have ended
+    /// the `up` that began before it.
+    fn is_unjudged(&self) -> bool {
+        let since = self.course.line().since();
+        self.verdict() == Verdict::Up && since.is_some_and(|since| Some(since) < self.deadline)
     }
 
     /// After a restart: deadlines up to the newest entry have been recorded.

@@ -2,14 +2,19 @@
 //!
 //! Deadlines are played on a paused clock in `tests/engine`; here one real one passes, over a kill.
 
+use std::iter;
+
 use rstest::rstest;
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
+use watchkeeper::clock::Timestamp;
 
 use crate::support::client::{Answer, Client};
 use crate::support::moments::in_ms;
 use crate::support::server::{Server, failing_start};
-use crate::support::{UNKNOWN_ID, create, create_unconfigured, eventually, service, until_checks};
+use crate::support::{
+    UNKNOWN_ID, create, create_unconfigured, eventually, service, until_checks, until_status,
+};
 
 fn tenant() -> Client {
     let server = Server::shared();
@@ -306,18 +311,16 @@ fn the_address_begins_as_configured() {
     ping(&server.client(), "GET", &address(&shown)).expect(200);
 }
 
-/// Reliability 4: a ping that was answered is known after a kill. A deadline that passes while nobody runs is no data, since the
-/// ping may have been lost; the next one decides.
+/// Reliability 4: a ping that was answered is known after a kill, and stands in the history once, also where the history has lost
+/// it. A deadline that passes while nobody runs is no data, since the ping may have been lost; the next one decides. Each
+/// later deadline stands in the history once.
 #[tokio::test]
 async fn a_deadline_passes_over_a_kill() {
     let mut server = Server::start();
-    let settings = json!({"interval_seconds": 30, "config": {"grace_seconds": 0}});
-    let body = json!({"name": "x", "check_type": "heartbeat", "settings": settings});
-    let id = create(&server.client(), &body);
+    let id = create(&server.client(), &expected_every(30));
     let silent = heartbeat(&server.client());
     let shown = server.client().get(&service(&id)).expect(200).data();
     ping(&server.client(), "GET", &address(&shown)).expect(200);
-    until_checks(&server.client(), &id, 1).await;
     let pinged = server.client().get(&service(&id)).expect(200).data()["heartbeat"].clone();
     server.kill_and_restart();
     let seen = server.client().get(&service(&id)).expect(200).data();
@@ -325,16 +328,15 @@ async fn a_deadline_passes_over_a_kill() {
         (&seen["status"], &seen["heartbeat"]["last_ping_at"]),
         (&json!("up"), &pinged["last_ping_at"])
     );
+    let checks = until_checks(&server.client(), &id, 1).await;
+    let pings = checks.iter().filter(|check| check["error_code"].is_null());
+    let times: Vec<&Value> = pings.map(|check| &check["checked_at"]).collect();
+    assert_eq!(times, [&pinged["last_ping_at"]]);
     server.kill();
-    // The last ping was 29 seconds ago, and the next one is expected in a second.
+    // The next ping is expected in a second.
     let deadline = in_ms(1_000);
-    let pinged_at = deadline.plus_ms(-30_000).ms();
-    run(
-        &server.urls()[0],
-        &format!("UPDATE heartbeat SET last_ping_at = {pinged_at} WHERE last_ping_at > 0"),
-    )
-    .await;
-    run(&server.urls()[1], "DELETE FROM fresh_check").await;
+    let pinged_at = deadline.plus_ms(-30_000);
+    pretend_last_ping(&server, pinged_at).await;
     eventually("the deadline passes", || (in_ms(0) > deadline).then_some(())).await;
     server.restart();
     let client = server.client();
@@ -345,19 +347,67 @@ async fn a_deadline_passes_over_a_kill() {
         json!([]),
         "nobody is called for what nobody heard"
     );
-    let is_down = || (client.get(&service(&id)).expect(200).data()["status"] == "down").then_some(());
-    eventually("the next deadline is missed", is_down).await;
-    let missed = eventually("the deadline is in the history", || {
-        let checks = client.get(&format!("{}/checks?status=down", service(&id))).expect(200).data();
-        checks.as_array().filter(|checks| !checks.is_empty()).cloned()
-    })
-    .await;
-    let seen: Vec<_> = missed.iter().map(|check| (&check["error_code"], &check["scheduled_at"])).collect();
-    let next = json!(deadline.plus_ms(30_000).to_string());
-    assert_eq!(seen, [(&json!("heartbeat_missed"), &next)], "the deadline of the stop is not there");
+    until_status(&client, &id, "down").await;
+    let mut checks = until_checks(&client, &id, 2).await;
+    checks.reverse();
+    // On a slow machine further deadlines have passed by now.
+    let missed =
+        (1_i64..).map(|periods| (json!("heartbeat_missed"), shown_time(deadline.plus_ms(periods * 30_000))));
+    let expected: Vec<_> =
+        iter::once((Value::Null, shown_time(pinged_at))).chain(missed).take(checks.len()).collect();
+    assert_eq!(entries_of(&checks), expected, "the ping, and no deadline of the stop");
     assert_eq!(client.get(&path(&silent)).expect(200).data()["status"], "unknown");
     let opened = || (client.get(&incidents).expect(200).data() != json!([])).then_some(());
     eventually("an incident begins", opened).await;
+}
+
+/// A process that is killed after a deadline may not have stored that it was missed: the next one judges it, although nobody was
+/// absent when the ping was expected.
+#[tokio::test]
+async fn a_deadline_that_a_killed_process_has_not_stored_is_missed() {
+    let mut server = Server::start();
+    let id = create(&server.client(), &expected_every(3_600));
+    let shown = server.client().get(&service(&id)).expect(200).data();
+    ping(&server.client(), "GET", &address(&shown)).expect(200);
+    until_checks(&server.client(), &id, 1).await;
+    server.kill();
+    let pinged_at = in_ms(-5_400_000);
+    pretend_last_ping(&server, pinged_at).await;
+    server.restart();
+    let client = server.client();
+    assert_eq!(client.get(&service(&id)).expect(200).data()["status"], "down");
+    let mut checks = until_checks(&client, &id, 2).await;
+    checks.reverse();
+    let missed = (json!("heartbeat_missed"), shown_time(pinged_at.plus_ms(3_600_000)));
+    assert_eq!(entries_of(&checks), [(Value::Null, shown_time(pinged_at)), missed]);
+}
+
+/// A heartbeat that pings at this interval, without any grace.
+fn expected_every(seconds: u32) -> Value {
+    let settings = json!({"interval_seconds": seconds, "config": {"grace_seconds": 0}});
+    json!({"name": "x", "check_type": "heartbeat", "settings": settings})
+}
+
+/// The error code of each entry of the history, and when it was due.
+fn entries_of(checks: &[Value]) -> Vec<(Value, Value)> {
+    checks.iter().map(|check| (check["error_code"].clone(), check["scheduled_at"].clone())).collect()
+}
+
+/// A moment as answers show it.
+fn shown_time(at: Timestamp) -> Value {
+    json!(at.to_string())
+}
+
+/// Lets the last ping of a server that does not run have come at this moment: the service is up since then, and the history has
+/// lost the entry. The services are made older than the ping, because a history shows nothing from before its service was
+/// configured (contract 4.8).
+async fn pretend_last_ping(server: &Server, at: Timestamp) {
+    let [main, history] = server.urls();
+    let (at, made) = (at.ms(), at.plus_ms(-3_600_000).ms());
+    run(&main, &format!("UPDATE heartbeat SET last_ping_at = {at} WHERE last_ping_at > 0")).await;
+    run(&main, &format!("UPDATE service SET created_at = {made}, configured_at = {made}")).await;
+    run(&history, &format!("UPDATE status_change SET at = {at}")).await;
+    run(&history, "DELETE FROM fresh_check").await;
 }
 
 /// Runs a statement on a database of a server.

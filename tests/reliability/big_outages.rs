@@ -36,6 +36,12 @@ const AT_ONCE: usize = 500;
 const LONGEST: Duration = Duration::from_secs(900);
 /// The wait between two writes of somebody else.
 const BETWEEN_WRITES: Duration = Duration::from_millis(50);
+/// The time for which the writes of somebody else are measured before the outage.
+const QUIET: Duration = Duration::from_secs(2);
+/// The same in the long form.
+const LONG_QUIET: Duration = Duration::from_secs(60);
+/// How many times longer the slowest hundredth of the writes of somebody else may take during the outage (long form).
+const SLOWER: u32 = 10;
 
 /// What a part of an outage cost the server.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +60,8 @@ struct BigOutage {
     main: DatabaseConnection,
     history: DatabaseConnection,
     services: Vec<i64>,
+    /// The path of a heartbeat that comes throughout.
+    ping: String,
 }
 
 impl BigOutage {
@@ -67,8 +75,12 @@ impl BigOutage {
         let [main, history] = server.urls();
         let main = sea_orm::Database::connect(main).await.unwrap();
         let history = sea_orm::Database::connect(history).await.unwrap();
-        let mut outage = Self { server, client, main, history, services: Vec::new() };
+        let mut outage = Self { server, client, main, history, services: Vec::new(), ping: String::new() };
         outage.copy_service(number).await;
+        let heartbeat = create(&outage.client, &json!({"name": "beat", "check_type": "heartbeat"}));
+        let shown = outage.client.get(&format!("/v1/services/{heartbeat}")).expect(200).data();
+        let url = shown["heartbeat"]["ping_url"].as_str().unwrap();
+        url[url.find("/ping/").unwrap()..].clone_into(&mut outage.ping);
         outage
     }
 
@@ -115,24 +127,39 @@ impl BigOutage {
     async fn pass(&self, change: (u8, u8), is_done: impl AsyncFn(&Self) -> bool) -> OutageCost {
         let (begin, before) = (Instant::now(), self.spent().await);
         self.record(change).await;
-        let mut writes: Vec<Duration> = Vec::new();
-        while !is_done(self).await {
-            assert!(begin.elapsed() < LONGEST, "{} services: it takes too long", self.services.len());
-            let write = Instant::now();
-            let body =
-                json!({"key": format!("k{}", write.elapsed().as_nanos() + begin.elapsed().as_nanos())});
-            self.client.post("/v1/tags", &body).expect(201);
-            writes.push(write.elapsed());
-            tokio::time::sleep(BETWEEN_WRITES).await;
-        }
+        let write_p99 = self.write_until(|| is_done(self)).await;
         let after = self.spent().await;
-        writes.sort_unstable();
         OutageCost {
             wall: begin.elapsed(),
             cpu_ms: after.0 - before.0,
             written_bytes: after.1 - before.1,
-            write_p99: writes.get(writes.len() * 99 / 100).copied().unwrap_or_default(),
+            write_p99,
         }
+    }
+
+    /// The slowest hundredth of the writes of somebody else while nothing happens.
+    async fn quiet_p99(&self) -> Duration {
+        let begin = Instant::now();
+        let length = if endures() { LONG_QUIET } else { QUIET };
+        self.write_until(async || begin.elapsed() > length).await
+    }
+
+    /// Writes now and then as somebody else, and pings a heartbeat: nothing is refused. Gives the time from which on the slowest
+    /// hundredth of the writes begins.
+    async fn write_until(&self, is_done: impl AsyncFn() -> bool) -> Duration {
+        let begin = Instant::now();
+        let mut writes: Vec<Duration> = Vec::new();
+        while !is_done().await {
+            assert!(begin.elapsed() < LONGEST, "{} services: it takes too long", self.services.len());
+            let write = Instant::now();
+            let key = format!("k{}", now().ms());
+            self.client.post("/v1/tags", &json!({ "key": key })).expect(201);
+            writes.push(write.elapsed());
+            self.client.get(&self.ping).expect(200);
+            tokio::time::sleep(BETWEEN_WRITES).await;
+        }
+        writes.sort_unstable();
+        writes.get(writes.len() * 99 / 100).copied().unwrap_or_default()
     }
 
     /// Milliseconds of processor time of the server, and bytes that it or its database has written.
@@ -176,6 +203,8 @@ const DOWN: u8 = 3;
 /// The cost of the outage, and of its end.
 async fn costs(server: Server, number: usize) -> [OutageCost; 2] {
     let outage = BigOutage::prepare(server, number).await;
+    let quiet = outage.quiet_p99().await;
+    println!("{number} services: writes of the quiet time before p99 {quiet:?}");
     let began = outage.pass((UP, DOWN), BigOutage::is_whole).await;
     let incident = outage.incident();
     assert_eq!(incident["title"], format!("s and {} other services are down", number - 1));
@@ -187,6 +216,14 @@ async fn costs(server: Server, number: usize) -> [OutageCost; 2] {
     let recovered = Condition::all().add(incident_service::Column::RecoveredAt.is_not_null());
     assert_eq!(outage.affected(Some(recovered)).await, number, "all of them have recovered");
     assert_eq!(outage.incident()["status"], "resolved");
+    for cost in [began, ended] {
+        let most = quiet * SLOWER;
+        assert!(
+            !endures() || cost.write_p99 <= most,
+            "writes take {:?}, {most:?} is allowed",
+            cost.write_p99
+        );
+    }
     [began, ended]
 }
 

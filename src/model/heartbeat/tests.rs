@@ -71,6 +71,19 @@ fn pings_and_deadlines_make_entries_and_changes(
     assert_eq!(heartbeat.next_wake().map(seconds), next);
 }
 
+/// A ping that arrived before the deadline, and was stored only after it, counts: the next deadline counts from it.
+#[rstest]
+#[case::success(false, "up@69 >up@70")]
+#[case::failure(true, "fail@69")]
+fn a_ping_that_was_stored_after_its_deadline_counts(#[case] has_failed: bool, #[case] expected: &str) {
+    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1), &[]);
+    assert_eq!(text(&heartbeat.wake(at(70), &[])), "missed@70 >down@70");
+    let ping = Ping { at: at(69), has_failed };
+    assert_eq!(text(&heartbeat.ping(ping, at(71), &[])), expected);
+    assert_eq!(heartbeat.next_wake().map(seconds), Some(139));
+    assert_eq!(heartbeat.ping(ping, at(73), &[]), [], "it is heard again");
+}
+
 fn memory(status: MeasuredStatus, entry: Option<(i64, CheckStatus)>) -> Memory {
     let vote = |(seconds, status)| (0, Vote { status, checked_at: at(seconds) });
     let votes = entry.map(vote).into_iter().collect();
@@ -151,6 +164,26 @@ fn a_restart_holds_nothing_against_a_job_that_nobody_could_hear(
     let (heartbeat, effects) = Heartbeat::begin(plan, memory(status, entry), at(1_000), &stop);
     let expected = expected.replace("missed@1000", ">no_data@985 missed@1000 >down@1000");
     assert_eq!((text(&effects), heartbeat.next_wake().map(seconds)), (expected, next));
+}
+
+/// A restart at 1000 s after a process that listened until 990 s, long after the deadline at 80 s: what it has judged and stored
+/// is not judged again, and what it has not stored is.
+#[rstest]
+#[case::stored((MeasuredStatus::Down, 80), Some((980, CheckStatus::Down)), "")]
+#[case::stored_without_its_entries((MeasuredStatus::Down, 80), Some((10, CheckStatus::Up)), "")]
+#[case::stored_as_no_data((MeasuredStatus::NoData, 80), Some((10, CheckStatus::Up)), "")]
+#[case::not_stored((MeasuredStatus::Up, 10), Some((10, CheckStatus::Up)), ">no_data@80 missed@1000 >down@1000")]
+#[case::the_history_is_away((MeasuredStatus::Unknown, 0), None, "up@10 >up@10 >no_data@80 missed@1000 >down@1000")]
+#[case::the_clock_was_set_ahead((MeasuredStatus::Up, 985), Some((10, CheckStatus::Up)), "")]
+fn a_result_that_was_not_stored_is_judged_again(
+    #[case] (status, since): (MeasuredStatus, i64),
+    #[case] entry: Option<(i64, CheckStatus)>,
+    #[case] expected: &str,
+) {
+    let stop = [Absence::new(at(990), at(1_000))];
+    let memory = Memory { status_since: Some(at(since)), ..memory(status, entry) };
+    let (heartbeat, effects) = Heartbeat::begin(plan(Some((10, false)), None), memory, at(1_000), &stop);
+    assert_eq!((text(&effects).as_str(), heartbeat.next_wake().map(seconds)), (expected, Some(1_040)));
 }
 
 /// The process is restarted whenever a ping is expected: the third period is judged all the same, and what the earlier processes

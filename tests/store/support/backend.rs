@@ -61,7 +61,7 @@ impl Backend {
                     .await
             }
         };
-        Some(Store::open(place, &StoreLimits::default()).await)
+        Some(Store::open(place, &patient_limits()).await)
     }
 
     /// Addresses of empty databases; `None` where this kind is not installed.
@@ -87,7 +87,7 @@ impl Place {
     async fn copying(postgres: &Postgres, template: &str) -> Self {
         static DATABASES: AtomicU32 = AtomicU32::new(0);
         let name = format!("wk_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
-        let limits = StoreLimits { postgres_connections: 1, ..StoreLimits::default() };
+        let limits = StoreLimits { postgres_connections: 1, ..patient_limits() };
         let door = Database::connect(&postgres.url(), &limits).await.expect("the server answers");
         let order = format!("CREATE DATABASE {name} TEMPLATE {template}");
         door.reader().execute_unprepared(&order).await.expect("a database can be made");
@@ -110,16 +110,26 @@ static SQLITE_TEMPLATE: OnceCell<SqliteFiles> = OnceCell::const_new();
 /// The name of the database.
 static POSTGRES_TEMPLATE: OnceCell<String> = OnceCell::const_new();
 
+/// Limits under which a slow machine is no error; a test of a limit has limits of its own.
+fn patient_limits() -> StoreLimits {
+    StoreLimits {
+        acquire_timeout_seconds: 60,
+        lock_timeout_seconds: 60,
+        statement_timeout_seconds: 300,
+        ..StoreLimits::default()
+    }
+}
+
 async fn migrate_sqlite() -> SqliteFiles {
     let place = Backend::Sqlite.place().await.expect("SQLite is always there");
-    let place = Store::open(place, &StoreLimits::default()).await.close().await;
+    let place = Store::open(place, &patient_limits()).await.close().await;
     let folder = place.folder.expect("SQLite has a folder");
     FILES.map(|name| (name, std::fs::read(folder.path().join(name)).unwrap()))
 }
 
 async fn migrate_postgres(postgres: &Postgres) -> String {
     let place = Place::on(postgres).await;
-    let place = Store::open(place, &StoreLimits::default()).await.close().await;
+    let place = Store::open(place, &patient_limits()).await.close().await;
     place.main_url.rsplit('/').next().expect("the URL names a database").to_owned()
 }
 
