@@ -127,6 +127,8 @@ pub(crate) enum CertificateFlaw {
     Version { version: u32 },
     #[error("The certificate has a critical extension that is not known here")]
     CriticalExtension,
+    #[error("More than 6 certificates are between this one and its authority; no more are followed here")]
+    LongChain,
 }
 
 impl CertificateFlaw {
@@ -154,11 +156,12 @@ impl CertificateFlaw {
                 let version = certificate.version();
                 (version != X509Version::V3).then_some(Self::Version { version: version.0 + 1 })
             }
-            Error::InvalidCertificate(CertificateError::Other(other))
-                if other.0.to_string() == "UnsupportedCriticalExtension" =>
-            {
-                Some(Self::CriticalExtension)
-            }
+            // The library's own errors are told by their text alone.
+            Error::InvalidCertificate(CertificateError::Other(other)) => match other.0.to_string().as_str() {
+                "UnsupportedCriticalExtension" => Some(Self::CriticalExtension),
+                "MaximumPathDepthExceeded" => Some(Self::LongChain),
+                _ => None,
+            },
             _ => None,
         }
     }

@@ -79,6 +79,21 @@ async fn an_odd_certificate_is_up_where_nobody_asks(#[case] identity: Identity, 
     assert_eq!(&*inspected.failure.unwrap().message, message);
 }
 
+/// Where a chain is longer than is followed, that is said: the certificate may be a good one.
+#[tokio::test]
+async fn a_chain_of_more_than_six_others_is_named() {
+    let authority = Authority::found();
+    let toolbox = authority.trusted();
+    let mut messages = Vec::new();
+    for count in [6, 7] {
+        let server = authority.issue_behind(count, "127.0.0.1").serve().await;
+        let measured = measure(&http(&https(server.address), &json!({})), &toolbox).await;
+        messages.push(measured.failure.map(|failure| failure.message.to_string()));
+    }
+    let said = "More than 6 certificates are between this one and its authority; no more are followed here";
+    assert_eq!(messages, [None, Some(said.to_owned())]);
+}
+
 #[tokio::test]
 async fn time_comes_from_the_clock_of_the_installation() {
     let server = Identity::self_signed(&["127.0.0.1"]).serve().await;

@@ -56,6 +56,25 @@ impl Authority {
         Identity::new(vec![certificate.der().clone(), self.issuer.der().clone()], &key)
     }
 
+    /// A certificate for this name behind so many others between it and this authority.
+    pub(crate) fn issue_behind(&self, count: usize, name: &str) -> Identity {
+        let mut chain = Vec::new();
+        let mut issuer: Option<CertifiedIssuer<'static, KeyPair>> = None;
+        for number in 0..count {
+            let mut params = CertificateParams::new(Vec::new()).unwrap();
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            params.distinguished_name.push(DnType::CommonName, format!("Between {number}"));
+            let above = issuer.as_ref().unwrap_or(&self.issuer);
+            let next = CertifiedIssuer::signed_by(params, KeyPair::generate().unwrap(), above).unwrap();
+            chain.insert(0, next.der().clone());
+            issuer = Some(next);
+        }
+        let key = KeyPair::generate().unwrap();
+        let own = params(&[name]).signed_by(&key, issuer.as_ref().unwrap_or(&self.issuer)).unwrap();
+        chain.insert(0, own.der().clone());
+        Identity::new(chain, &key)
+    }
+
     /// Its own certificate, as an operator's file holds it.
     pub(crate) fn pem(&self) -> String {
         self.issuer.pem()
