@@ -28,7 +28,7 @@ impl BodyText {
     /// Finds out how the body is encoded. With `is_json`, a body that is declared to be no UTF-8 is transcoded.
     pub(super) fn new(body: DecodedBody, headers: &HeaderMap, is_json: bool) -> Self {
         let content_type = headers.get(CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes()));
-        let encoding = encoding_of(content_type.as_deref(), &body.bytes);
+        let encoding = encoding_of(content_type.as_deref(), &body.bytes, body.is_cut);
         let declared = declared_encoding(content_type.as_deref(), &body.bytes).unwrap_or(UTF_8);
         let mut text = Self { body, encoding, transcoded: None };
         if is_json && declared != UTF_8 {

@@ -6,11 +6,11 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 const PRESCAN_BYTES: usize = 1024;
 
 /// The encoding of a text: what its first bytes mark, what the server says, what a page says about itself; and if nobody
-/// says anything, UTF-8 where that is possible.
-pub(super) fn encoding_of(content_type: Option<&str>, bytes: &[u8]) -> &'static Encoding {
+/// says anything, UTF-8 where that is possible. `is_cut`: there are more bytes.
+pub(super) fn encoding_of(content_type: Option<&str>, bytes: &[u8], is_cut: bool) -> &'static Encoding {
     declared_encoding(content_type, bytes)
         .or_else(|| is_page(content_type, bytes).then(|| encoding_in_page(bytes)).flatten())
-        .unwrap_or_else(|| if is_utf8(bytes) { UTF_8 } else { WINDOWS_1252 })
+        .unwrap_or_else(|| if is_utf8(bytes, is_cut) { UTF_8 } else { WINDOWS_1252 })
 }
 
 /// The encoding that the first bytes mark or the server says.
@@ -83,9 +83,9 @@ fn position(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// Returns true for UTF-8 whose last character may be cut.
-fn is_utf8(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
+/// Returns true for UTF-8, whose last character may be cut if there are more bytes.
+fn is_utf8(bytes: &[u8], is_cut: bool) -> bool {
+    std::str::from_utf8(bytes).map_or_else(|error| is_cut && error.error_len().is_none(), |_| true)
 }
 
 #[cfg(test)]
@@ -118,7 +118,6 @@ mod tests {
     #[case("application/xml", b"<?xml version=\"1.0\" encoding=\"ISO-8859-15\"?>", "ISO-8859-15")]
     #[case("application/xhtml+xml", b"<?xml version='1.0' encoding='windows-1251'?>", "windows-1251")]
     #[case("", b" <meta charset=big5>", "Big5")]
-    #[case("", b"caf\xc3", "UTF-8")]
     #[case("", b"", "UTF-8")]
     fn an_encoding_is_found_as_browsers_find_it(
         #[case] content_type: &str,
@@ -126,6 +125,13 @@ mod tests {
         #[case] expected: &str,
     ) {
         let content_type = Some(content_type).filter(|text| !text.is_empty());
-        assert_eq!(encoding_of(content_type, bytes).name(), expected);
+        assert_eq!(encoding_of(content_type, bytes, false).name(), expected);
+    }
+
+    #[test]
+    fn the_last_character_may_be_cut_with_the_body() {
+        assert_eq!(encoding_of(None, b"caf\xc3", true).name(), "UTF-8");
+        assert_eq!(encoding_of(None, b"caf\xc3", false).name(), "windows-1252");
+        assert_eq!(encoding_of(None, b"c\xe9af", true).name(), "windows-1252");
     }
 }
