@@ -122,6 +122,7 @@ async fn broken_data_names_its_coding() {
 #[case("; charset=utf-8", "Störung".as_bytes(), "Störung")]
 #[case("", b"<meta charset=koi8-r>\xc1\xc2", "аб")]
 #[case("", b"St\xf6rung", "Störung")]
+#[case("", b"caf\xe9", "café")]
 #[tokio::test]
 async fn a_word_is_found_in_every_encoding(#[case] charset: &str, #[case] body: &[u8], #[case] word: &str) {
     let server = Server::answering(answer(&format!("Content-Type: text/html{charset}\r\n"), body)).await;
