@@ -26,6 +26,16 @@ pub(crate) use certificate_time::CertificateTime;
 pub(crate) use name_servers::{addresses, known_to_hosts, name_servers};
 pub(crate) use trouble::trouble;
 
+/// Most bytes of the head of a response. Browsers allow about as many.
+pub(crate) const HEAD_MAX_BYTES: usize = 256 * 1024;
+/// Most lines of the head of a response: room for the shortest ones within the bytes would cost too much memory.
+pub(crate) const HEAD_MAX_LINES: usize = 4_096;
+
+/// Returns true when the head of a response exceeds the limits. For clients, hyper says so in its text alone.
+pub(crate) fn is_head_too_large(error: &hyper::Error) -> bool {
+    error.is_parse() && error.to_string().contains("too large")
+}
+
 /// The addresses that this installation may talk to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EgressPolicy {

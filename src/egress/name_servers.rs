@@ -26,6 +26,9 @@ pub(crate) fn name_servers(servers: &[SocketAddr]) -> Result<(ResolverConfig, Re
         (ResolverConfig::from_parts(None, Vec::new(), servers), ResolverOpts::default())
     };
     options.use_hosts_file = ResolveHosts::Never;
+    // Some servers refuse questions with EDNS or do not answer them (RFC 6891, section 7), and addresses fit without;
+    // glibc leaves it out as well. What is longer comes over TCP.
+    options.edns0 = false;
     Ok((config, options))
 }
 

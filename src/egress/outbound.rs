@@ -30,13 +30,12 @@ pub use parts::{OutboundError, OutboundParts};
 pub use request::{Request, is_own};
 pub use url::{OutboundUrl, UrlForm};
 
+use super::{HEAD_MAX_BYTES, HEAD_MAX_LINES};
+
 /// A kept connection is not used after this time; the pool looks as often, so it is closed within twice of that.
 const IDLE: Duration = Duration::from_secs(15);
 /// Most connections that are kept to one host and port: as many as one channel uses at once.
 const IDLE_PER_HOST: usize = 16;
-/// Limits of the head of an answer.
-const HEADERS_MAX: usize = 100;
-const HEAD_MAX_BYTES: usize = 64 * 1024;
 
 /// The client. Cheap to clone; one for a process, used on one runtime.
 #[derive(Clone, Debug)]
@@ -56,8 +55,11 @@ impl Outbound {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(IDLE_PER_HOST)
-            .http1_max_headers(HEADERS_MAX)
+            .http1_max_headers(HEAD_MAX_LINES)
             .http1_max_buf_size(HEAD_MAX_BYTES)
+            .http1_allow_obsolete_multiline_headers_in_responses(true)
+            .http1_allow_spaces_after_header_name_in_responses(true)
+            .http1_ignore_invalid_headers_in_responses(true)
             .build(connector.clone());
         Ok(Self { client, connector })
     }

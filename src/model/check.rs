@@ -138,7 +138,7 @@ words! {
         TlsHostname = 11,
         /// The handshake failed.
         TlsHandshake = 12,
-        /// The server offers only TLS 1.1 or older, or only suites without forward secrecy (addition).
+        /// The server accepts none of the TLS versions, suites and algorithms that are offered (addition).
         TlsLegacy = 13,
         /// Connected, but no complete response in time.
         HttpTimeout = 14,
@@ -160,6 +160,8 @@ words! {
         HeartbeatFail = 22,
         /// An error of the probe itself that was nevertheless recorded.
         Internal = 23,
+        /// A condition cannot be decided on the part of the body that was read (addition).
+        BodyTruncated = 24,
     }
 }
 

@@ -99,6 +99,26 @@ impl FromStr for Fact {
     }
 }
 
+/// Whether a text is in another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextPresence {
+    /// It is there.
+    Present,
+    /// It is not there.
+    Absent,
+    /// It is not in what was read, and there is more.
+    Undecided,
+}
+
+/// The bytes of a JSON document, or of its beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonDocument<'a> {
+    /// UTF-8, as far as it is text.
+    pub bytes: &'a [u8],
+    /// True when there would have been more.
+    pub is_cut: bool,
+}
+
 /// The findings of one probe. Each probe overrides what it knows; the rest is missing.
 pub trait Facts {
     /// A number.
@@ -116,8 +136,20 @@ pub trait Facts {
         None
     }
 
+    /// A number that the fact has at least, when all of it is not known.
+    fn at_least(&self, fact: Fact) -> Option<f64> {
+        let _ = fact;
+        None
+    }
+
+    /// Whether a text is in the body; `None` when there is no body.
+    fn search_body(&self, text: &str) -> Option<TextPresence> {
+        let _ = text;
+        None
+    }
+
     /// The body, when it may be JSON. Asked for only by `json.<path>` conditions.
-    fn json(&self) -> Option<&str> {
+    fn json(&self) -> Option<JsonDocument<'_>> {
         None
     }
 

@@ -3,29 +3,28 @@
 //! Segments are separated by dots. On a list, digits are an index and `#` is its length; on an object every segment
 //! is a key. There is no escape for a dot inside a key.
 //!
-//! A document is read from its first to its last byte without being kept: it comes from a stranger, and as a tree it
-//! would take thirty times its size.
+//! A document may be the beginning of a longer one. Then a value that was completely seen is found; of others nothing
+//! can be said.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use crate::probe::fact::JsonDocument;
+use crate::probe::json_scan::{JsonScanner, JsonToken, ScanEnd};
+use crate::probe::json_text::JsonText;
 
 /// Most characters of a path.
 pub const MAX_PATH_LENGTH: usize = 200;
 
-/// Objects and lists within each other; nobody means more.
-const MAX_DEPTH: usize = 128;
-
 /// The value that a path leads to, as far as conditions compare it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// A number, or the length of a list.
-    Number(f64),
+    /// A number as it is written, or the length of a list.
+    Number(Cow<'a, str>),
     /// `true` or `false`.
     Bool(bool),
     /// A text.
-    Text(Cow<'a, str>),
+    Text(JsonText<'a>),
     /// A list.
     List {
         /// True when the text that was asked for is one of its items.
@@ -33,6 +32,17 @@ pub enum Found<'a> {
     },
     /// `null` or an object.
     Other,
+}
+
+/// The result of following a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JsonSearch<'a> {
+    /// The path leads to this value.
+    Found(Found<'a>),
+    /// The path leads nowhere, or the document is no JSON.
+    Missing,
+    /// The document was cut before that could be said.
+    Undecided,
 }
 
 /// A path of 1..200 characters.
@@ -52,17 +62,19 @@ impl JsonPath {
         !path.is_empty() && path.chars().count() <= MAX_PATH_LENGTH
     }
 
-    /// Returns what the path leads to in `document`; `None` when that is nothing, or when the document is no JSON.
-    /// Of a list it is found out whether `item` is one of its items.
+    /// Returns what the path leads to in `document`. Of a list it is found out whether `item` is one of its items.
     #[must_use]
-    pub fn find<'a>(&self, document: &'a str, item: &str) -> Option<Found<'a>> {
-        if depth(document) > MAX_DEPTH {
-            return None;
+    pub fn find<'a>(&self, document: JsonDocument<'a>, item: &str) -> JsonSearch<'a> {
+        let mut scanner = JsonScanner::new(document.bytes);
+        let mut walk = PathWalk::new(&self.0, item);
+        loop {
+            match scanner.next_token() {
+                Ok(token) => walk.take(token, scanner.depth()),
+                Err(ScanEnd::Cut) if document.is_cut => return walk.found_so_far(),
+                Err(ScanEnd::Complete) => return walk.found.map_or(JsonSearch::Missing, JsonSearch::Found),
+                Err(ScanEnd::Cut | ScanEnd::Invalid) => return JsonSearch::Missing,
+            }
         }
-        let mut reader = serde_json::Deserializer::from_str(document);
-        let found = Seek { path: Some(&self.0), item }.deserialize(&mut reader).ok()?;
-        reader.end().ok()?;
-        found
     }
 }
 
@@ -72,180 +84,117 @@ impl fmt::Display for JsonPath {
     }
 }
 
-/// Returns the depth to which objects and lists lie within each other.
-fn depth(document: &str) -> usize {
-    let (mut depth, mut deepest, mut is_in_text, mut is_escaped) = (0_usize, 0, false, false);
-    for byte in document.bytes() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_in_text => is_escaped = true,
-            b'"' => is_in_text = !is_in_text,
-            b'[' | b'{' if !is_in_text => depth += 1,
-            b']' | b'}' if !is_in_text => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
-}
-
-/// Goes down a path while a document is read; what lies beside it is passed over.
-struct Seek<'p> {
-    /// The rest of the path; `None`: here is the value.
-    path: Option<&'p str>,
+/// Goes down a path while the tokens of a document come; what lies beside it is passed over.
+struct PathWalk<'p, 'a> {
+    segments: Vec<&'p str>,
     item: &'p str,
+    /// The open objects and lists that lie on the path, the outermost first.
+    open: Vec<OpenValue>,
+    /// The depth of the items of the list that the path leads to, while it is open.
+    item_depth: Option<usize>,
+    /// Of two members with the same name the later one counts.
+    found: Option<Found<'a>>,
 }
 
-impl Seek<'_> {
-    /// A value that holds no other: found when the path ends here.
-    fn leaf<'de>(&self, value: Found<'de>) -> Option<Found<'de>> {
-        self.path.is_none().then_some(value)
-    }
+/// An object or a list on the path that has begun and not ended.
+enum OpenValue {
+    Object {
+        /// The member that comes next is the one that the path names.
+        is_named: bool,
+    },
+    List {
+        /// Items that have begun.
+        length: usize,
+    },
 }
 
-impl<'de> DeserializeSeed<'de> for Seek<'_> {
-    type Value = Option<Found<'de>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Seek<'_> {
-    type Value = Option<Found<'de>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON value")
+impl<'p, 'a> PathWalk<'p, 'a> {
+    fn new(path: &'p str, item: &'p str) -> Self {
+        Self { segments: path.split('.').collect(), item, open: Vec::new(), item_depth: None, found: None }
     }
 
-    fn visit_bool<E>(self, flag: bool) -> Result<Self::Value, E> {
-        Ok(self.leaf(Found::Bool(flag)))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(self.leaf(Found::Number(number as f64)))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(self.leaf(Found::Number(number as f64)))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(self.leaf(Found::Number(number)))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(self.leaf(Found::Other))
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(self.leaf(Found::Text(Cow::Borrowed(text))))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(self.path.is_none().then(|| Found::Text(Cow::Owned(text.to_owned()))))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let Some(path) = self.path else {
-            let mut holds = false;
-            while let Some(is_wanted) = items.next_element_seed(Is(self.item))? {
-                holds |= is_wanted;
-            }
-            return Ok(Some(Found::List { holds }));
-        };
-        let (segment, rest) = split(path);
-        let wanted = index(segment);
-        let (mut found, mut length) = (None, 0_usize);
-        loop {
-            let has_more = if wanted == Some(length) {
-                let next = items.next_element_seed(Seek { path: rest, item: self.item })?;
-                next.map(|value| found = value).is_some()
-            } else {
-                items.next_element::<IgnoredAny>()?.is_some()
-            };
-            if !has_more {
-                break;
-            }
-            length += 1;
+    /// Takes the next token, after which `depth` objects and lists are open.
+    fn take(&mut self, token: JsonToken<'a>, depth: usize) {
+        match token {
+            JsonToken::Key(name) => self.take_key(name, depth),
+            JsonToken::End => self.take_end(depth),
+            JsonToken::ObjectStart | JsonToken::ListStart => self.take_value(token, depth - 1),
+            _ => self.take_value(token, depth),
         }
-        let is_length = segment == "#" && rest.is_none();
-        Ok(if is_length { Some(Found::Number(length as f64)) } else { found })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
-        let Some(path) = self.path else {
-            while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            return Ok(Some(Found::Other));
-        };
-        let (segment, rest) = split(path);
-        let mut found = None;
-        while let Some(is_wanted) = members.next_key_seed(Is(segment))? {
-            if is_wanted {
-                // Of two members with the same name the later one counts.
-                found = members.next_value_seed(Seek { path: rest, item: self.item })?;
-            } else {
-                members.next_value::<IgnoredAny>()?;
+    fn take_key(&mut self, name: &[u8], depth: usize) {
+        if depth == self.open.len()
+            && let Some(OpenValue::Object { is_named }) = self.open.last_mut()
+        {
+            *is_named = JsonText::new(name).equals(self.segments[depth - 1]);
+        }
+    }
+
+    /// Takes the beginning of a value that lies in `depth` objects and lists.
+    fn take_value(&mut self, token: JsonToken<'a>, depth: usize) {
+        if self.item_depth == Some(depth)
+            && matches!(token, JsonToken::Text(text) if JsonText::new(text).equals(self.item))
+        {
+            self.found = Some(Found::List { holds: true });
+        }
+        if depth != self.open.len() || !self.is_next_on_path() {
+            return;
+        }
+        self.found = None;
+        let is_target = depth == self.segments.len();
+        match token {
+            JsonToken::ObjectStart if !is_target => self.open.push(OpenValue::Object { is_named: false }),
+            JsonToken::ListStart if !is_target => self.open.push(OpenValue::List { length: 0 }),
+            _ if !is_target => {}
+            JsonToken::ListStart => {
+                self.item_depth = Some(depth + 1);
+                self.found = Some(Found::List { holds: false });
+            }
+            JsonToken::Number(number) => self.found = Some(Found::Number(Cow::Borrowed(number))),
+            JsonToken::Bool(flag) => self.found = Some(Found::Bool(flag)),
+            JsonToken::Text(text) => self.found = Some(Found::Text(JsonText::new(text))),
+            _ => self.found = Some(Found::Other),
+        }
+    }
+
+    /// Returns true when the value that begins now, in the innermost value of the path, is the next one of the path.
+    fn is_next_on_path(&mut self) -> bool {
+        let depth = self.open.len();
+        match self.open.last_mut() {
+            None => true,
+            Some(OpenValue::Object { is_named }) => *is_named,
+            Some(OpenValue::List { length }) => {
+                *length += 1;
+                index(self.segments[depth - 1]).is_some_and(|wanted| wanted + 1 == *length)
             }
         }
-        Ok(found)
-    }
-}
-
-/// Reads a value and tells whether it is this text.
-struct Is<'p>(&'p str);
-
-impl<'de> DeserializeSeed<'de> for Is<'_> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Is<'_> {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
-        Ok(false)
+    /// Takes the end of a value that lies in `depth` objects and lists.
+    fn take_end(&mut self, depth: usize) {
+        if self.item_depth == Some(depth + 1) {
+            self.item_depth = None;
+        }
+        if depth + 1 != self.open.len() {
+            return;
+        }
+        let is_length = self.segments.len() == depth + 1 && self.segments[depth] == "#";
+        if let Some(OpenValue::List { length }) = self.open.pop()
+            && is_length
+        {
+            self.found = Some(Found::Number(Cow::Owned(length.to_string())));
+        }
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
-        Ok(false)
+    /// The result where the document is cut.
+    fn found_so_far(self) -> JsonSearch<'a> {
+        match self.found {
+            Some(Found::List { holds: false }) if self.item_depth.is_some() => JsonSearch::Undecided,
+            Some(found) => JsonSearch::Found(found),
+            None => JsonSearch::Undecided,
+        }
     }
-
-    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_unit<E>(self) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<bool, E> {
-        Ok(text == self.0)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<bool, A::Error> {
-        IgnoredAny.visit_seq(items).map(|IgnoredAny| false)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<bool, A::Error> {
-        IgnoredAny.visit_map(members).map(|IgnoredAny| false)
-    }
-}
-
-/// The first segment of a path and the rest, if there is one.
-fn split(path: &str) -> (&str, Option<&str>) {
-    path.split_once('.').map_or((path, None), |(segment, rest)| (segment, Some(rest)))
 }
 
 /// Digits only: `parse` alone would also take `+1`.
@@ -255,14 +204,30 @@ fn index(segment: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{Just, Strategy, any, prop_assert, prop_oneof, proptest};
     use rstest::rstest;
+    use serde_json::Value;
 
     use super::*;
 
     const LIST: Found<'static> = Found::List { holds: false };
 
-    fn text(text: &str) -> Found<'_> {
-        Found::Text(text.into())
+    fn text(raw: &str) -> Found<'_> {
+        Found::Text(JsonText::new(raw.as_bytes()))
+    }
+
+    fn number(text: &str) -> Found<'_> {
+        Found::Number(text.into())
+    }
+
+    /// The value in a whole document.
+    fn find<'a>(path: &str, document: &'a str, item: &str) -> Option<Found<'a>> {
+        let document = JsonDocument { bytes: document.as_bytes(), is_cut: false };
+        match JsonPath::new(path).unwrap().find(document, item) {
+            JsonSearch::Found(found) => Some(found),
+            JsonSearch::Missing => None,
+            JsonSearch::Undecided => panic!("{path} in a whole document"),
+        }
     }
 
     #[rstest]
@@ -273,9 +238,9 @@ mod tests {
     #[case("checks.+1.name", None)]
     #[case("checks.-1", None)]
     #[case("checks.", None)]
-    #[case("checks.#", Some(Found::Number(2.0)))]
+    #[case("checks.#", Some(number("2")))]
     #[case("checks.#.name", None)]
-    #[case("by_code.404", Some(Found::Number(7.0)))]
+    #[case("by_code.404", Some(number("7")))]
     #[case("by_code.#", Some(text("a key like any other")))]
     #[case("by_code", Some(Found::Other))]
     #[case("status.length", None)]
@@ -283,29 +248,27 @@ mod tests {
     #[case("nothing.more", None)]
     #[case("checks", Some(LIST))]
     #[case("checks.99999999999999999999999", None)]
-    #[case("escaped", Some(text("a\nb")))]
+    #[case("escaped", Some(text(r"a\nb")))]
     #[case("twice", Some(Found::Bool(false)))]
-    #[case("below.zero", Some(Found::Number(-1.5)))]
+    #[case("below.zero", Some(number("-1.5")))]
     #[case(".", None)]
     fn a_path_leads_to_at_most_one_value(#[case] path: &str, #[case] expected: Option<Found<'_>>) {
         let document = r##"{"status": "ok", "nothing": null, "by_code": {"404": 7, "#": "a key like any other"},
             "checks": [{"name": "db"}, {"name": "queue"}], "twice": true, "escaped": "a\nb", "below": {"zero": -1.5},
             "twice": false}"##;
-        assert_eq!(JsonPath::new(path).unwrap().find(document, ""), expected);
+        assert_eq!(find(path, document, ""), expected);
     }
 
     #[test]
     fn the_root_may_be_a_list() {
-        let find = |path| JsonPath::new(path).unwrap().find("[1, [2, 3]]", "");
-        assert_eq!(find("#"), Some(Found::Number(2.0)));
-        assert_eq!(find("1.#"), Some(Found::Number(2.0)));
-        assert_eq!(find("1.0"), Some(Found::Number(2.0)));
+        for path in ["#", "1.#", "1.0"] {
+            assert_eq!(find(path, "[1, [2, 3]]", ""), Some(number("2")), "{path}");
+        }
     }
 
     #[test]
     fn a_list_is_asked_for_one_item() {
-        let holds =
-            |item| JsonPath::new("l").unwrap().find(r#"{"l": ["a", 1, ["b"], {"c": "d"}, null]}"#, item);
+        let holds = |item| find("l", r#"{"l": ["a", 1, ["b"], {"c": "d"}, null]}"#, item);
         assert_eq!(holds("a"), Some(Found::List { holds: true }));
         for other in ["1", "b", "c", "d", ""] {
             assert_eq!(holds(other), Some(LIST), "{other}");
@@ -319,20 +282,94 @@ mod tests {
     #[case("{\"a\": 1, }")]
     #[case("not JSON at all")]
     fn a_document_that_is_no_json_holds_nothing(#[case] document: &str) {
-        assert_eq!(JsonPath::new("a").unwrap().find(document, ""), None);
+        assert_eq!(find("a", document, ""), None);
     }
 
     #[test]
     fn a_document_is_at_most_128_levels_deep() {
         let nested =
             |depth: usize| format!("{{\"a\": 1, \"b\": {}{}}}", "[".repeat(depth), "]".repeat(depth));
-        let a = JsonPath::new("a").unwrap();
-        assert_eq!(a.find(&nested(100), ""), Some(Found::Number(1.0)));
-        assert_eq!(a.find(&nested(128), ""), None);
-        assert_eq!(
-            a.find(&format!("{{\"a\": 1, \"b\": \"{}\\\"[\"}}", "[".repeat(500)), ""),
-            Some(Found::Number(1.0))
-        );
+        assert_eq!(find("a", &nested(100), ""), Some(number("1")));
+        assert_eq!(find("a", &nested(128), ""), None);
+        let in_a_text = format!("{{\"a\": 1, \"b\": \"{}\\\"[\"}}", "[".repeat(500));
+        assert_eq!(find("a", &in_a_text, ""), Some(number("1")));
+    }
+
+    /// What was completely seen counts; of the rest nothing is said.
+    #[rstest]
+    #[case("status", Some(text("ok")))]
+    #[case("n", Some(number("1")))]
+    #[case("list.#", Some(number("3")))]
+    #[case("list.0", Some(text("a")))]
+    #[case("list", Some(LIST))]
+    #[case("object", Some(Found::Other))]
+    #[case("object.a", Some(number("1")))]
+    #[case("object.b", None)]
+    #[case("long.#", None)]
+    #[case("long.0", Some(number("1")))]
+    #[case("long.1", None)]
+    #[case("long", None)]
+    #[case("missing", None)]
+    fn of_a_document_that_is_cut_the_beginning_counts(
+        #[case] path: &str,
+        #[case] expected: Option<Found<'_>>,
+    ) {
+        let bytes = br#"{"status": "ok", "n": 1, "list": ["a", "b", "c"], "object": {"a": 1}, "long": [1, 2"#;
+        let found = JsonPath::new(path).unwrap().find(JsonDocument { bytes, is_cut: true }, "x");
+        assert_eq!(found, expected.map_or(JsonSearch::Undecided, JsonSearch::Found));
+        let broken = JsonDocument { bytes: &[bytes, &b"}"[..]].concat(), is_cut: true };
+        assert_eq!(JsonPath::new(path).unwrap().find(broken, "x"), JsonSearch::Missing);
+    }
+
+    #[test]
+    fn an_item_of_a_list_that_is_cut_is_found() {
+        let document = JsonDocument { bytes: br#"{"list": ["a", "b"#, is_cut: true };
+        let find = |item| JsonPath::new("list").unwrap().find(document, item);
+        assert_eq!(find("a"), JsonSearch::Found(Found::List { holds: true }));
+        assert_eq!(find("b"), JsonSearch::Undecided);
+    }
+
+    /// What `serde_json` makes of the same path.
+    fn oracle<'v>(path: &str, document: &'v Value) -> Option<&'v Value> {
+        path.split('.').try_fold(document, |value, segment| match value {
+            Value::Array(items) => items.get(index(segment)?),
+            other => other.get(segment),
+        })
+    }
+
+    fn document() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            (-1e9..1e9).prop_map(Value::from),
+            "[a\"\\\\é\n\u{1f600}]{0,4}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 40, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::vec(("[ab1]|é", inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_leads_where_serde_json_goes(value in document(), path in "([ab12]|é)(\\.([ab012]|é)){0,3}") {
+            let written = value.to_string();
+            let found = find(&path, &written, "");
+            let agrees = match (&found, oracle(&path, &value)) {
+                (None, None) => true,
+                (Some(Found::Number(text)), Some(Value::Number(number))) => **text == number.to_string(),
+                (Some(Found::Bool(flag)), Some(Value::Bool(expected))) => flag == expected,
+                (Some(Found::Text(text)), Some(Value::String(expected))) => text.equals(expected),
+                (Some(Found::List { .. }), Some(Value::Array(_))) => true,
+                (Some(Found::Other), Some(Value::Null | Value::Object(_))) => true,
+                _ => false,
+            };
+            prop_assert!(agrees, "{path} in {written}: {found:?}");
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! From what a target answered to a measurement: the owner's conditions, then the dead address family.
 //!
-//! Conditions that say `down` win over everything. Targets that did not answer never come here.
+//! Conditions that say `down` win over everything, then those that cannot be decided: neither `up` nor `down` would be
+//! true. Targets that did not answer never come here.
 
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Outcome, Timings};
-use crate::probe::condition::{Condition, worst_match};
+use crate::probe::condition::{Condition, DecidingConditions};
 use crate::probe::fact::Facts;
 
 /// The measurements that every answer comes with.
@@ -22,10 +23,18 @@ pub(crate) struct Answered {
 impl Answered {
     /// Evaluates the conditions.
     pub(crate) fn judge(self, conditions: &[Condition], facts: &impl Facts) -> Outcome {
-        let matched = worst_match(conditions, facts)
-            .map(|(status, message)| (status, Failure::new(ErrorCode::ConditionFailed, message)));
+        let deciding = DecidingConditions::of(conditions, facts);
+        let met = deciding.worst.map(|condition| {
+            (condition.status(), Failure::new(ErrorCode::ConditionFailed, condition.explain(facts)))
+        });
+        let is_down = matches!(met, Some((CheckStatus::Down, _)));
+        let undecided = deciding.undecided.filter(|_| !is_down).map(|condition| {
+            let message =
+                format!("The body is longer than what is read of it; not to be decided: {condition}");
+            (CheckStatus::Degraded, Failure::new(ErrorCode::BodyTruncated, message))
+        });
         let partial = self.partial.map(|failure| (CheckStatus::Degraded, failure));
-        let (status, failure) = match matched.or(partial) {
+        let (status, failure) = match undecided.or(met).or(partial) {
             Some((status, failure)) => (status, Some(Box::new(failure))),
             None => (CheckStatus::Up, None),
         };

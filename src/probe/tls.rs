@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{AlertDescription, CertificateError, ClientConfig, Error, PeerIncompatible};
+use rustls::{AlertDescription, CertificateError, ClientConfig, Error, InvalidMessage, PeerIncompatible};
 use tokio::net::TcpStream;
 use tokio::time::timeout_at;
 use tokio_rustls::TlsConnector;
@@ -25,16 +25,32 @@ use crate::probe::endpoint::Host;
 use crate::probe::link::Wire;
 use crate::probe::stop::Stop;
 use crate::probe::toolbox::ToolboxError;
-use crate::probe::trust::{Trust, Verifier};
+use crate::probe::trust::{CertificateFlaw, Trust, Verifier};
 
 /// One TLS alert record: all that a server says which wants nothing of our hello.
 const ALERT_RECORD_BYTES: u64 = 7;
 
+/// The versions of HTTP that a server may choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HttpOffer {
+    /// HTTP/2 and HTTP/1.1.
+    Any,
+    /// HTTP/1.1 alone.
+    OnlyHttp1,
+}
+
+/// The configurations for HTTP, one for each offer.
+#[derive(Debug)]
+struct HttpConfigs {
+    any: Arc<ClientConfig>,
+    only_http1: Arc<ClientConfig>,
+}
+
 /// The TLS configurations of one location.
 #[derive(Debug)]
 pub(crate) struct Tls {
-    verified: Arc<ClientConfig>,
-    unverified: Arc<ClientConfig>,
+    verified: HttpConfigs,
+    unverified: HttpConfigs,
     inspecting: Arc<ClientConfig>,
     trust: Arc<Trust>,
     time: Arc<CertificateTime>,
@@ -49,8 +65,14 @@ impl Tls {
         let time = Arc::new(CertificateTime(clock));
         let build = |verifier, protocols| config(&provider, &time, verifier, protocols);
         Ok(Self {
-            verified: build(Verifier::Strict(trust.clone()), &[b"h2", b"http/1.1"])?,
-            unverified: build(Verifier::Lenient(algorithms), &[b"h2", b"http/1.1"])?,
+            verified: HttpConfigs {
+                any: build(Verifier::Strict(trust.clone()), &[b"h2", b"http/1.1"])?,
+                only_http1: build(Verifier::Strict(trust.clone()), &[b"http/1.1"])?,
+            },
+            unverified: HttpConfigs {
+                any: build(Verifier::Unjudged, &[b"h2", b"http/1.1"])?,
+                only_http1: build(Verifier::Unjudged, &[b"http/1.1"])?,
+            },
             inspecting: build(Verifier::Lenient(algorithms), &[])?,
             trust,
             time,
@@ -59,7 +81,16 @@ impl Tls {
 
     /// For HTTP, with or without verification.
     pub(crate) const fn for_http(&self, verify: bool) -> &Arc<ClientConfig> {
-        if verify { &self.verified } else { &self.unverified }
+        self.for_offer(verify, HttpOffer::Any)
+    }
+
+    /// The same for some versions of HTTP.
+    pub(crate) const fn for_offer(&self, verify: bool, offer: HttpOffer) -> &Arc<ClientConfig> {
+        let configs = if verify { &self.verified } else { &self.unverified };
+        match offer {
+            HttpOffer::Any => &configs.any,
+            HttpOffer::OnlyHttp1 => &configs.only_http1,
+        }
     }
 
     /// For reading certificates, whatever they are; carries no application data.
@@ -118,6 +149,10 @@ pub(crate) async fn handshake(
         Err(_elapsed) => {
             return Err(Stop::failed(ErrorCode::TlsHandshake, "The TLS handshake timed out"));
         }
+        Ok(Err((error, _))) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            let message = "The server closed the connection during the TLS handshake";
+            return Err(Stop::failed(ErrorCode::TlsHandshake, message));
+        }
         Ok(Err((error, wire))) => return Err(rejected(&error, wire.received(), ErrorCode::TlsHandshake)),
         Ok(Ok(stream)) => stream,
     };
@@ -141,25 +176,64 @@ fn rejected(error: &io::Error, received: u64, otherwise: ErrorCode) -> Stop {
 /// Reads a TLS error as a statement about the server, which had sent `received` bytes by then.
 fn refused(error: &Error, received: u64) -> Stop {
     let (code, message) = match error {
+        Error::InvalidCertificate(CertificateError::Other(other)) if other.0.is::<CertificateFlaw>() => {
+            return Stop::failed(ErrorCode::TlsUntrusted, other.0.to_string());
+        }
         Error::InvalidCertificate(reason) => untrusted(reason),
-        Error::AlertReceived(AlertDescription::ProtocolVersion | AlertDescription::InsufficientSecurity)
+        Error::AlertReceived(AlertDescription::ProtocolVersion)
         | Error::PeerIncompatible(
             PeerIncompatible::ServerDoesNotSupportTls12Or13
-            | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
-            | PeerIncompatible::NoCipherSuitesInCommon,
-        ) => LEGACY,
-        // A server that answers our very hello with a bare "handshake failure" shares no suite with us; later in
+            | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
+        ) => (ErrorCode::TlsLegacy, "The server speaks neither TLS 1.2 nor TLS 1.3"),
+        Error::AlertReceived(AlertDescription::InsufficientSecurity)
+        | Error::PeerIncompatible(
+            PeerIncompatible::NoCipherSuitesInCommon
+            | PeerIncompatible::NoSignatureSchemesInCommon
+            | PeerIncompatible::NoKxGroupsInCommon,
+        ) => NOTHING_IN_COMMON,
+        // A server that answers our very hello with a bare "handshake failure" shares nothing with us; later in
         // the handshake the same alert means something else, such as a missing client certificate.
-        Error::AlertReceived(AlertDescription::HandshakeFailure) if received <= ALERT_RECORD_BYTES => LEGACY,
+        Error::AlertReceived(AlertDescription::HandshakeFailure) if received <= ALERT_RECORD_BYTES => {
+            NOTHING_IN_COMMON
+        }
         Error::NoCertificatesPresented => (ErrorCode::TlsHandshake, "The server sent no certificate"),
-        Error::AlertReceived(_) => (ErrorCode::TlsHandshake, "The server refused the TLS handshake"),
+        Error::InvalidMessage(
+            InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
+        ) => (ErrorCode::TlsHandshake, "The server answered, but not in TLS"),
+        Error::InvalidMessage(_) => {
+            (ErrorCode::TlsHandshake, "The server sent a TLS message that cannot be read")
+        }
+        Error::AlertReceived(alert) => {
+            let message = format!("The server ended the TLS connection: {}", alert_name(*alert));
+            return Stop::failed(ErrorCode::TlsHandshake, message);
+        }
         _ => (ErrorCode::TlsHandshake, "The TLS handshake failed"),
     };
     Stop::failed(code, message)
 }
 
-const LEGACY: (ErrorCode, &str) =
-    (ErrorCode::TlsLegacy, "The server offers only TLS 1.1 or older, or only suites without forward secrecy");
+const NOTHING_IN_COMMON: (ErrorCode, &str) = (
+    ErrorCode::TlsLegacy,
+    "The server accepts none of the TLS versions (1.2, 1.3), cipher suites and algorithms that are offered",
+);
+
+/// The name of an alert as RFC 8446, section 6, writes it, such as `certificate_required`.
+fn alert_name(alert: AlertDescription) -> String {
+    let Some(name) = alert.as_str() else {
+        return format!("alert {}", u8::from(alert));
+    };
+    let letters: Vec<char> = name.chars().collect();
+    let mut words = String::new();
+    for (at, letter) in letters.iter().enumerate() {
+        let follows_small = at > 0 && letters[at - 1].is_ascii_lowercase();
+        let precedes_small = at > 0 && letters.get(at + 1).is_some_and(char::is_ascii_lowercase);
+        if letter.is_ascii_uppercase() && (follows_small || precedes_small) {
+            words.push('_');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
+}
 
 const fn untrusted(reason: &CertificateError) -> (ErrorCode, &'static str) {
     match reason {
@@ -175,6 +249,16 @@ const fn untrusted(reason: &CertificateError) -> (ErrorCode, &'static str) {
         CertificateError::UnknownIssuer => {
             (ErrorCode::TlsUntrusted, "The certificate was not issued by a trusted authority")
         }
+        CertificateError::BadSignature => {
+            (ErrorCode::TlsUntrusted, "A signature does not fit the certificate")
+        }
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            (ErrorCode::TlsUntrusted, "The certificate is not meant for servers")
+        }
+        CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+        | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+            (ErrorCode::TlsUntrusted, "The certificate is signed in a way that this monitor cannot check")
+        }
         CertificateError::BadEncoding => (ErrorCode::TlsHandshake, "The certificate cannot be read"),
         _ => (ErrorCode::TlsUntrusted, "The certificate cannot be trusted"),
     }
@@ -185,6 +269,13 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    fn failed(error: &Error, received: u64) -> (ErrorCode, String) {
+        match refused(error, received) {
+            Stop::Failed(failure) => (failure.code, failure.message.to_string()),
+            Stop::Trouble(trouble) => panic!("{trouble:?}"),
+        }
+    }
 
     /// Contract 4.8, `tls_*`, and `tls_legacy` for what rustls cannot speak.
     #[rstest]
@@ -199,9 +290,33 @@ mod tests {
     #[case(Error::AlertReceived(AlertDescription::InternalError), 7, ErrorCode::TlsHandshake)]
     #[case(Error::DecryptError, 900, ErrorCode::TlsHandshake)]
     fn an_error_becomes_a_code(#[case] error: Error, #[case] received: u64, #[case] code: ErrorCode) {
-        match refused(&error, received) {
-            Stop::Failed(failure) => assert_eq!(failure.code, code),
-            Stop::Trouble(trouble) => panic!("{trouble:?}"),
-        }
+        assert_eq!(failed(&error, received).0, code);
+    }
+
+    #[rstest]
+    #[case(
+        Error::AlertReceived(AlertDescription::ProtocolVersion),
+        "The server speaks neither TLS 1.2 nor TLS 1.3"
+    )]
+    #[case(Error::AlertReceived(AlertDescription::HandshakeFailure), NOTHING_IN_COMMON.1)]
+    #[case(
+        Error::AlertReceived(AlertDescription::UnknownCA),
+        "The server ended the TLS connection: unknown_ca"
+    )]
+    #[case(
+        Error::AlertReceived(AlertDescription::CertificateRequired),
+        "The server ended the TLS connection: certificate_required"
+    )]
+    #[case(
+        Error::AlertReceived(AlertDescription::UnknownPSKIdentity),
+        "The server ended the TLS connection: unknown_psk_identity"
+    )]
+    #[case(
+        Error::AlertReceived(AlertDescription::from(200)),
+        "The server ended the TLS connection: alert 200"
+    )]
+    #[case(Error::InvalidMessage(InvalidMessage::InvalidContentType), "The server answered, but not in TLS")]
+    fn an_error_is_said_as_it_was_seen(#[case] error: Error, #[case] message: &str) {
+        assert_eq!(failed(&error, ALERT_RECORD_BYTES).1, message);
     }
 }

@@ -14,7 +14,7 @@ use crate::probe::icmp::Pinger;
 use crate::probe::resolver::Resolver;
 use crate::probe::tls::Tls;
 
-/// Most bytes of a response body that are read.
+/// Most bytes of a decoded response body that are read.
 pub const BODY_MAX_BYTES: usize = 1 << 20;
 /// Bodies that are decoded with a window at the same time. The tables of a hostile brotli stream take 3 MiB besides
 /// its window, so their number is bounded for the location and not for each check.
@@ -33,7 +33,7 @@ pub struct ToolboxConfig {
     pub source_address: Option<IpAddr>,
     /// Wall time, by which certificates are judged.
     pub clock: Clock,
-    /// Most bytes of a response body that are read, and that it may decompress to.
+    /// Most bytes of a response body that are read, once it is decompressed.
     pub body_max_bytes: usize,
 }
 

@@ -1,6 +1,7 @@
 //! The certificate trust of checks: a chain is judged by the authorities that the gate reads, and the wall clock.
 //!
-//! Revocation is not checked. Without verification, the server must still prove that it holds the key of what it shows.
+//! Revocation is not checked. A connection that only reads a certificate demands the proof that the server holds its key;
+//! one for which verification is switched off demands nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,9 +11,33 @@ use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_na
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme};
+use x509_parser::prelude::{FromDer, X509Certificate};
+use x509_parser::public_key::PublicKey;
+use x509_parser::x509::X509Version;
 
 use crate::egress::{self, CaFileError};
+
+/// The least bits of an RSA key that the TLS library checks signatures with.
+const RSA_BITS_MIN: usize = 2_048;
+
+/// Every scheme by which a server may sign, the better ones first: where nothing is checked, an old server shall find
+/// its own.
+const ALL_SCHEMES: [SignatureScheme; 13] = [
+    SignatureScheme::ECDSA_NISTP256_SHA256,
+    SignatureScheme::ECDSA_NISTP384_SHA384,
+    SignatureScheme::ECDSA_NISTP521_SHA512,
+    SignatureScheme::ED25519,
+    SignatureScheme::ED448,
+    SignatureScheme::RSA_PSS_SHA256,
+    SignatureScheme::RSA_PSS_SHA384,
+    SignatureScheme::RSA_PSS_SHA512,
+    SignatureScheme::RSA_PKCS1_SHA256,
+    SignatureScheme::RSA_PKCS1_SHA384,
+    SignatureScheme::RSA_PKCS1_SHA512,
+    SignatureScheme::ECDSA_SHA1_Legacy,
+    SignatureScheme::RSA_PKCS1_SHA1,
+];
 
 /// The trusted authorities.
 #[derive(Debug)]
@@ -48,9 +73,12 @@ impl Trust {
         name: &ServerName<'_>,
         now: UnixTime,
     ) -> Result<(), Error> {
-        let own = ParsedCertificate::try_from(own)?;
-        verify_server_cert_signed_by_trust_anchor(&own, &self.roots, others, now, self.algorithms.all)?;
-        verify_server_name(&own, name)
+        let judge = || {
+            let own = ParsedCertificate::try_from(own)?;
+            verify_server_cert_signed_by_trust_anchor(&own, &self.roots, others, now, self.algorithms.all)?;
+            verify_server_name(&own, name)
+        };
+        judge().map_err(|error| CertificateFlaw::explain(own, error))
     }
 }
 
@@ -59,15 +87,82 @@ impl Trust {
 pub(crate) enum Verifier {
     /// Accepts what the authorities vouch for.
     Strict(Arc<Trust>),
-    /// Accepts any certificate.
+    /// Accepts any certificate whose key the server proves to hold.
     Lenient(WebPkiSupportedAlgorithms),
+    /// Accepts anything.
+    Unjudged,
 }
 
 impl Verifier {
-    fn algorithms(&self) -> &WebPkiSupportedAlgorithms {
+    /// The algorithms by which signatures are checked; `None` when they are not.
+    fn algorithms(&self) -> Option<&WebPkiSupportedAlgorithms> {
         match self {
-            Self::Strict(trust) => &trust.algorithms,
-            Self::Lenient(algorithms) => algorithms,
+            Self::Strict(trust) => Some(&trust.algorithms),
+            Self::Lenient(algorithms) => Some(algorithms),
+            Self::Unjudged => None,
+        }
+    }
+
+    /// Checks a signature of the handshake, when that is asked for.
+    fn check_signature(
+        &self,
+        certificate: &CertificateDer<'_>,
+        check: impl FnOnce(&WebPkiSupportedAlgorithms) -> Result<HandshakeSignatureValid, Error>,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        match self.algorithms() {
+            Some(algorithms) => {
+                check(algorithms).map_err(|error| CertificateFlaw::explain(certificate, error))
+            }
+            None => Ok(HandshakeSignatureValid::assertion()),
+        }
+    }
+}
+
+/// What is wrong with a certificate, where the TLS library only says that something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CertificateFlaw {
+    #[error("The RSA key of the certificate has {bits} bits; 2,048 are the least that is trusted")]
+    ShortKey { bits: usize },
+    #[error("The certificate is of X.509 version {version}; version 3 is the one that is trusted")]
+    Version { version: u32 },
+    #[error("The certificate has a critical extension that is not known here")]
+    CriticalExtension,
+    #[error("More than 6 certificates are between this one and its authority; no more are followed here")]
+    LongChain,
+}
+
+impl CertificateFlaw {
+    /// The error with its reason, if it is one of these.
+    fn explain(certificate: &CertificateDer<'_>, error: Error) -> Error {
+        match Self::find(certificate, &error) {
+            Some(flaw) => CertificateError::Other(OtherError(Arc::new(flaw))).into(),
+            None => error,
+        }
+    }
+
+    fn find(certificate: &CertificateDer<'_>, error: &Error) -> Option<Self> {
+        match error {
+            Error::InvalidCertificate(CertificateError::BadSignature) => {
+                let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+                match certificate.public_key().parsed().ok()? {
+                    PublicKey::RSA(key) if key.key_size() < RSA_BITS_MIN => {
+                        Some(Self::ShortKey { bits: key.key_size() })
+                    }
+                    _ => None,
+                }
+            }
+            Error::InvalidCertificate(CertificateError::BadEncoding) => {
+                let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+                let version = certificate.version();
+                (version != X509Version::V3).then_some(Self::Version { version: version.0 + 1 })
+            }
+            // The library's own errors are told by their text alone.
+            Error::InvalidCertificate(CertificateError::Other(other)) => match other.0.to_string().as_str() {
+                "UnsupportedCriticalExtension" => Some(Self::CriticalExtension),
+                "MaximumPathDepthExceeded" => Some(Self::LongChain),
+                _ => None,
+            },
+            _ => None,
         }
     }
 }
@@ -93,7 +188,9 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signed, self.algorithms())
+        self.check_signature(certificate, |algorithms| {
+            verify_tls12_signature(message, certificate, signed, algorithms)
+        })
     }
 
     fn verify_tls13_signature(
@@ -102,10 +199,12 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signed, self.algorithms())
+        self.check_signature(certificate, |algorithms| {
+            verify_tls13_signature(message, certificate, signed, algorithms)
+        })
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms().supported_schemes()
+        self.algorithms().map_or_else(|| ALL_SCHEMES.to_vec(), WebPkiSupportedAlgorithms::supported_schemes)
     }
 }

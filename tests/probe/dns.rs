@@ -10,7 +10,7 @@ use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode, Outcome, Trou
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
-use crate::support::dns_server::{Answer, DnsServer, address, alias, mx, ns, record, txt};
+use crate::support::dns_server::{Answer, DnsServer, EdnsRefusal, address, alias, mx, ns, record, txt};
 use crate::support::server::closed_address;
 use crate::support::{UP, condition, down, measure, spec, verdict};
 
@@ -33,6 +33,31 @@ async fn is_met(dns_type: &str, answer: Answer, field: &str, operator: &str, val
     let measured = measure(&check, &asking(&[server.address])).await;
     assert!(measured.response_time.is_some());
     verdict(&measured) == down(ErrorCode::ConditionFailed)
+}
+
+/// RFC 6891, section 7: a server that knows no EDNS is asked without.
+#[rstest]
+#[case(EdnsRefusal::Code(ResponseCode::FormErr))]
+#[case(EdnsRefusal::Code(ResponseCode::NotImp))]
+#[case(EdnsRefusal::Code(ResponseCode::ServFail))]
+#[case(EdnsRefusal::BareHeader)]
+#[case(EdnsRefusal::BadVersion)]
+#[case(EdnsRefusal::Silence)]
+#[tokio::test]
+async fn a_server_without_edns_is_asked_without(#[case] refusal: EdnsRefusal) {
+    let server = DnsServer::start([("a.test", Answer::Plain(refusal, vec![address("192.0.2.1")]))]).await;
+    let mut check = dns("a.test", &json!({}));
+    check.timeout = Duration::from_secs(3);
+    assert_eq!(verdict(&measure(&check, &asking(&[server.address])).await), UP);
+    let asked = server.questions().into_iter().filter(|name| name == "a.test.").count();
+    assert_eq!(asked, 2);
+}
+
+#[tokio::test]
+async fn a_refusal_is_named() {
+    let server = DnsServer::start([("a.test", Answer::Code(ResponseCode::NotImp))]).await;
+    let measured = measure(&dns("a.test", &json!({})), &asking(&[server.address])).await;
+    assert_eq!(&*measured.failure.unwrap().message, "The name server answered: NOTIMP");
 }
 
 /// Contract 4.8: one row a code.

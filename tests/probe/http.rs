@@ -51,6 +51,26 @@ async fn configured_headers_credentials_and_body_are_sent_once() {
     assert!(request.ends_with("\r\n\r\npayload"));
 }
 
+/// RFC 9110, section 8.6: many servers answer 411 to a request that may have a body and says nothing about it.
+#[rstest]
+#[case("GET", 0)]
+#[case("HEAD", 0)]
+#[case("DELETE", 0)]
+#[case("POST", 1)]
+#[case("PUT", 1)]
+#[case("PATCH", 1)]
+#[tokio::test]
+async fn an_empty_body_has_a_length(#[case] method: &str, #[case] count: usize) {
+    let server = Server::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+    assert_eq!(
+        verdict(&measure(&http(&server.url("/"), &json!({ "method": method })), &toolbox()).await),
+        UP
+    );
+    let request = server.requests().remove(0);
+    assert_eq!(request.matches("content-length: 0\r\n").count(), count, "{request}");
+    assert_eq!(request.matches("content-length").count(), count, "{request}");
+}
+
 /// Contract 4.2.2: virtual hosts are checked with it.
 #[tokio::test]
 async fn a_configured_host_takes_the_place_of_the_targets() {

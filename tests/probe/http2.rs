@@ -2,6 +2,9 @@
 //!
 //! The server writes its frames by hand, so that it can also write bad ones.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rstest::rstest;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -14,6 +17,7 @@ use crate::support::{UP, condition, down, http, measure, toolbox, verdict};
 const PREFACE_BYTES: usize = 24;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
 const END_STREAM: u8 = 1;
@@ -91,6 +95,71 @@ async fn http2_is_spoken_where_the_server_wants_it(
         let timings = measured.timings;
         assert!(timings.tls.is_some() && timings.ttfb.is_some() && timings.transfer.is_some());
     }
+}
+
+/// Refuses requests over HTTP/2 with these frames, `times` at most, and answers all others over HTTP/1.1 or HTTP/2.
+async fn refusing(frames: Vec<u8>, times: usize) -> Server {
+    let acceptor = Identity::self_signed(&["127.0.0.1"]).acceptor(&["h2", "http/1.1"]);
+    let refused = Arc::new(AtomicUsize::new(0));
+    Server::start(move |stream, visit| {
+        let (acceptor, frames, refused) = (acceptor.clone(), frames.clone(), Arc::clone(&refused));
+        async move {
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            if stream.get_ref().1.alpn_protocol() == Some(b"http/1.1") {
+                visit.request(&mut stream).await;
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+            } else {
+                let settings = [frame(SETTINGS, 0, 0, &[]), frame(SETTINGS, ACK, 0, &[])].concat();
+                stream.write_all(&settings).await.unwrap();
+                request(&mut stream).await.unwrap();
+                visit.note("HTTP/2".to_owned());
+                let answer = frame(HEADERS, END_HEADERS | END_STREAM, 1, b"\x88");
+                let is_refused = refused.fetch_add(1, Ordering::Relaxed) < times;
+                stream.write_all(if is_refused { &frames } else { &answer }).await.unwrap();
+            }
+            let mut rest = [0; 256];
+            while stream.read(&mut rest).await.is_ok_and(|length| length > 0) {}
+        }
+    })
+    .await
+}
+
+fn reset_stream(code: u8) -> Vec<u8> {
+    frame(RST_STREAM, 0, 1, &[0, 0, 0, code])
+}
+
+fn go_away(last_stream: u8, code: u8) -> Vec<u8> {
+    frame(GOAWAY, 0, 0, &[0, 0, 0, last_stream, 0, 0, 0, code])
+}
+
+/// RFC 9113, sections 7 and 8.7: what the server has not processed is asked once more, over HTTP/1.1 if it says so.
+#[rstest]
+#[case::http1_for_this_request(reset_stream(0x0d), 9, UP, 2)]
+#[case::http1_for_all(go_away(0, 0x0d), 9, UP, 2)]
+#[case::refused_once(reset_stream(0x07), 1, UP, 2)]
+#[case::refused_for_ever(reset_stream(0x07), 9, down(ErrorCode::HttpProtocol), 2)]
+#[case::farewell(go_away(0, 0), 1, UP, 2)]
+#[case::cancelled(reset_stream(0x08), 1, down(ErrorCode::HttpProtocol), 1)]
+#[tokio::test]
+async fn a_request_that_was_not_processed_is_sent_again(
+    #[case] frames: Vec<u8>,
+    #[case] times: usize,
+    #[case] expected: (CheckStatus, Option<ErrorCode>),
+    #[case] requests: usize,
+) {
+    let server = refusing(frames, times).await;
+    let measured = measure(&http(&https(server.address), &json!({ "verify_ssl": false })), &toolbox()).await;
+    assert_eq!((verdict(&measured), server.requests().len()), (expected, requests));
+}
+
+#[rstest]
+#[case(reset_stream(0x08), "The server ended the HTTP/2 exchange: CANCEL")]
+#[case(reset_stream(0x07), "The server ended the HTTP/2 exchange: REFUSED_STREAM")]
+#[tokio::test]
+async fn the_end_of_an_exchange_is_named(#[case] frames: Vec<u8>, #[case] message: &str) {
+    let server = refusing(frames, 9).await;
+    let measured = measure(&http(&https(server.address), &json!({ "verify_ssl": false })), &toolbox()).await;
+    assert_eq!(&*measured.failure.unwrap().message, message);
 }
 
 /// `:authority: www.example.com` as RFC 7541, appendix C.4.1, writes it.

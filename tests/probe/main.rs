@@ -20,3 +20,4 @@ mod surge;
 mod tcp;
 mod timings;
 mod tls;
+mod tolerance;

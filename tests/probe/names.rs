@@ -12,7 +12,7 @@ use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode, Outcome, Trou
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
-use crate::support::dns_server::{Answer, DnsServer, address};
+use crate::support::dns_server::{Answer, DnsServer, EdnsRefusal, address};
 use crate::support::server::{Blackhole, Server};
 use crate::support::{UP, condition, down, http, measure, spec, verdict};
 
@@ -51,6 +51,22 @@ async fn a_name_without_address_has_its_code(#[case] answer: Answer, #[case] cod
     assert_eq!(verdict(&measured), down(code));
     assert!(measured.timings.connect.is_none());
     assert!(measured.timings.total.unwrap().get() < 1_250_000, "{:?}", measured.timings);
+}
+
+/// RFC 6891, section 7: names are resolved by servers that know no EDNS.
+#[rstest]
+#[case(EdnsRefusal::Code(ResponseCode::FormErr))]
+#[case(EdnsRefusal::Code(ResponseCode::NotImp))]
+#[case(EdnsRefusal::Code(ResponseCode::ServFail))]
+#[case(EdnsRefusal::BareHeader)]
+#[case(EdnsRefusal::BadVersion)]
+#[case(EdnsRefusal::Silence)]
+#[tokio::test]
+async fn a_server_without_edns_resolves_names(#[case] refusal: EdnsRefusal) {
+    let target = Server::start(|_, _| async {}).await;
+    let server = DnsServer::start([("shop.test", Answer::Plain(refusal, vec![address("127.0.0.1")]))]).await;
+    let measured = measure(&tcp(target.address.port(), &json!({})), &own(&server)).await;
+    assert_eq!(verdict(&measured), UP);
 }
 
 /// "Our own trouble is never the target's": nobody answers anything, not even the canary.

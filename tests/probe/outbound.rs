@@ -20,7 +20,7 @@ use watchkeeper::egress::outbound::{
 use watchkeeper::egress::{Egress, EgressPolicy};
 
 use crate::support::certificates::{Authority, Identity};
-use crate::support::dns_server::{Answer as Records, DnsServer, address};
+use crate::support::dns_server::{Answer as Records, DnsServer, EdnsRefusal, address};
 use crate::support::server::{Server, closed_address};
 
 fn client(policy: EgressPolicy, dns: SocketAddr, authority: Option<&Authority>) -> Outbound {
@@ -109,10 +109,26 @@ async fn half_an_answer_is_none(#[case] response: &str, #[case] expected: Failed
     assert_eq!(answer(response).await, Err(expected));
 }
 
+/// A receiver that answers untidily has taken the message all the same.
+#[rstest]
+#[case("X-A: 1;\r\n 2")]
+#[case("X-A:\r\n\t1")]
+#[case("X-A : 1")]
+#[case("this is no header")]
+#[case(&["Set-Cookie: a=1"; 2_000].join("\r\n"))]
+#[tokio::test]
+async fn an_untidy_head_is_an_answer(#[case] lines: &str) {
+    let response = format!("HTTP/1.1 200 OK\r\n{lines}\r\nContent-Length: 2\r\n\r\nok");
+    assert_eq!(
+        answer(response).await,
+        Ok(Answer { status: 200, retry_after: None, excerpt: "ok".to_owned() })
+    );
+}
+
 #[tokio::test]
 async fn a_head_without_end_is_refused() {
-    let response = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(200_000));
-    assert!(matches!(answer(response).await, Err(Failed::Protocol | Failed::Closed)));
+    let response = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(400_000));
+    assert!(matches!(answer(response).await, Err(Failed::Head | Failed::Closed)));
 }
 
 #[tokio::test]
@@ -199,6 +215,16 @@ async fn every_address_passes_the_gate(#[case] url: &str, #[case] policy: Egress
     let dns = DnsServer::start([("evil.test", records)]).await;
     let failed = client(policy, dns.address, None).send(post(url)).await.unwrap_err();
     assert!(matches!(failed, Failed::Blocked(_)), "{failed:?}");
+}
+
+#[tokio::test]
+async fn a_server_without_edns_resolves_names() {
+    let target = Server::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+    let refusal = EdnsRefusal::Code(ResponseCode::FormErr);
+    let dns = DnsServer::start([("hook.test", Records::Plain(refusal, vec![address("127.0.0.1")]))]).await;
+    let client = client(EgressPolicy::PrivateAllowed, dns.address, None);
+    let url = format!("http://hook.test:{}/", target.address.port());
+    assert_eq!(client.send(post(&url)).await.map(|answer| answer.status), Ok(200));
 }
 
 #[rstest]

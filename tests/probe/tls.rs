@@ -10,7 +10,9 @@ use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode};
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig, ToolboxError};
 
-use crate::support::certificates::{Authority, Identity, expired, https, not_yet_valid};
+use crate::support::certificates::{
+    Authority, Identity, expired, https, not_yet_valid, with_unknown_extension,
+};
 use crate::support::server::Server;
 use crate::support::{UP, down, http, measure, offline, spec, toolbox, verdict};
 
@@ -51,6 +53,45 @@ async fn a_self_signed_certificate_is_untrusted_unless_nobody_asks() {
     let lenient = measure(&http(&url, &json!({ "verify_ssl": false })), &toolbox()).await;
     assert_eq!((verdict(&lenient), lenient.status_code), (UP, Some(204)));
     assert!(lenient.timings.tls.is_some());
+}
+
+/// Contract 4.2.2: with verification switched off nothing is demanded of a certificate; otherwise it is said what is wrong.
+#[rstest]
+#[case::critical_extension(
+    Authority::found().issue(&["127.0.0.1"], with_unknown_extension),
+    "The certificate has a critical extension that is not known here"
+)]
+#[case::version_1(
+    Identity::self_signed(&["127.0.0.1"]).as_version_1(),
+    "The certificate is of X.509 version 1; version 3 is the one that is trusted"
+)]
+#[tokio::test]
+async fn an_odd_certificate_is_up_where_nobody_asks(#[case] identity: Identity, #[case] message: &str) {
+    let server = identity.serve().await;
+    let url = https(server.address);
+    let lenient = measure(&http(&url, &json!({ "verify_ssl": false })), &toolbox()).await;
+    assert_eq!(verdict(&lenient), UP);
+    let strict = measure(&http(&url, &json!({})), &toolbox()).await;
+    assert_eq!(verdict(&strict), down(ErrorCode::TlsUntrusted));
+    assert_eq!(&*strict.failure.unwrap().message, message);
+    let inspected = measure(&spec(CheckType::Ssl, &server.address.to_string(), &json!({})), &toolbox()).await;
+    assert_eq!(verdict(&inspected), down(ErrorCode::TlsUntrusted));
+    assert_eq!(&*inspected.failure.unwrap().message, message);
+}
+
+/// Where a chain is longer than is followed, that is said: the certificate may be a good one.
+#[tokio::test]
+async fn a_chain_of_more_than_six_others_is_named() {
+    let authority = Authority::found();
+    let toolbox = authority.trusted();
+    let mut messages = Vec::new();
+    for count in [6, 7] {
+        let server = authority.issue_behind(count, "127.0.0.1").serve().await;
+        let measured = measure(&http(&https(server.address), &json!({})), &toolbox).await;
+        messages.push(measured.failure.map(|failure| failure.message.to_string()));
+    }
+    let said = "More than 6 certificates are between this one and its authority; no more are followed here";
+    assert_eq!(messages, [None, Some(said.to_owned())]);
 }
 
 #[tokio::test]

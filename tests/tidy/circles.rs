@@ -30,7 +30,7 @@ const KNOWN: [(&str, &str, &str); 16] = [
      "a catalogue says which conditions there are, a condition looks itself up"),
     ("probe", "connect icmp tls toolbox",
      "the toolbox holds what the probes need, and the probes take it"),
-    ("probe::http::coding", "- brotli deflate zstd",
+    ("probe::http::coding", "- brotli chain deflate gzip zstd",
      "the codings share the bound that their door knows"),
     ("stats::histogram", "- sparse",
      "a histogram has two forms"),

@@ -7,7 +7,7 @@ use std::io;
 
 use rustls::CertificateError;
 
-use crate::egress::{Blocked, trouble};
+use crate::egress::{Blocked, is_head_too_large, trouble};
 use crate::model::check::Trouble;
 
 /// The reason why there is no answer.
@@ -31,7 +31,10 @@ pub enum Failed {
     /// The connection ended too early.
     #[error("The connection was closed before the answer was complete")]
     Closed,
-    /// The answer is no HTTP, or its head is too large.
+    /// The head of the answer is too large.
+    #[error("The head of the answer is larger than 256 KiB or 4,096 lines")]
+    Head,
+    /// The answer is no HTTP.
     #[error("The answer is not a proper HTTP response")]
     Protocol,
     /// The request is none that the client sends; trying again is useless.
@@ -120,7 +123,7 @@ impl Failed {
             if let Some(error) = cause.downcast_ref::<hyper::Error>()
                 && error.is_parse()
             {
-                return Self::Protocol;
+                return if is_head_too_large(error) { Self::Head } else { Self::Protocol };
             }
         }
         Self::Closed

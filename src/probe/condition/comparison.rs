@@ -1,7 +1,8 @@
 //! Comparing what a probe saw with what a condition says (contract 4.2.4).
 //!
-//! Numbers are compared as `f64`. Values of different JSON types are never equal: `"1"` is not `1`. Missing values do
-//! not get here.
+//! Numbers that were measured are compared as `f64`, and so are those of a document with a value that has a fraction;
+//! with a whole number they are compared exactly. Values of different JSON types are never equal: `"1"` is not `1`.
+//! Missing values do not get here.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -10,13 +11,18 @@ use std::fmt;
 use serde_json::Value;
 
 use super::operator::Operator;
+use crate::probe::decimal::Decimal;
 use crate::probe::fact::Fact;
 use crate::probe::json_path::Found;
 
 /// The value that a condition compares with.
 #[derive(Clone, Debug)]
 pub(super) enum Operand {
-    Number(f64),
+    Number {
+        value: f64,
+        /// As it is written, when it is whole.
+        whole: Option<Box<str>>,
+    },
     Bool(bool),
     Text(Box<str>),
     List(Box<[Self]>),
@@ -25,7 +31,7 @@ pub(super) enum Operand {
 impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Number(number) => write!(f, "{number}"),
+            Self::Number { value, .. } => write!(f, "{value}"),
             Self::Bool(flag) => write!(f, "{flag}"),
             Self::Text(text) => f.write_str(text),
             Self::List(items) => {
@@ -42,7 +48,10 @@ impl fmt::Display for Operand {
 impl Operand {
     pub(super) fn of(value: &Value) -> Option<Self> {
         match value {
-            Value::Number(number) => number.as_f64().map(Self::Number),
+            Value::Number(number) => Some(Self::Number {
+                value: number.as_f64()?,
+                whole: (!number.is_f64()).then(|| number.to_string().into()),
+            }),
             Value::Bool(flag) => Some(Self::Bool(*flag)),
             Value::String(text) => Some(Self::Text(text.as_str().into())),
             Value::Array(items) => items.iter().map(Self::of).collect::<Option<_>>().map(Self::List),
@@ -68,6 +77,10 @@ impl Operand {
 pub(super) enum Observed<'a> {
     Number(f64),
     Text(Cow<'a, str>),
+    Body {
+        /// True when the text that was asked for is in it.
+        holds: bool,
+    },
     List(Fact, &'a [String]),
     Json(Found<'a>),
 }
@@ -88,25 +101,15 @@ impl Observed<'_> {
         }
     }
 
-    fn number(&self) -> Option<f64> {
-        match self {
-            Self::Number(number) => Some(*number),
-            Self::Json(Found::Number(number)) => Some(*number),
-            _ => None,
-        }
-    }
-
-    fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Json(Found::Text(text)) => Some(text),
-            _ => None,
-        }
-    }
-
     fn order(&self, operand: &Operand) -> Option<Ordering> {
-        match operand {
-            Operand::Number(number) => self.number()?.partial_cmp(number),
+        match (self, operand) {
+            (Self::Number(number), Operand::Number { value, .. }) => number.partial_cmp(value),
+            (Self::Json(Found::Number(text)), Operand::Number { whole: Some(whole), .. }) => {
+                Some(Decimal::parse(text)?.compare(Decimal::parse(whole)?))
+            }
+            (Self::Json(Found::Number(text)), Operand::Number { value, .. }) => {
+                text.parse::<f64>().ok()?.partial_cmp(value)
+            }
             _ => None,
         }
     }
@@ -114,8 +117,12 @@ impl Observed<'_> {
     /// Equal and of the same JSON type: `"1"` is not `1`. `null`, objects and lists equal nothing.
     fn equals(&self, operand: &Operand) -> bool {
         match operand {
-            Operand::Number(_) => self.order(operand) == Some(Ordering::Equal),
-            Operand::Text(text) => self.text() == Some(text),
+            Operand::Number { .. } => self.order(operand) == Some(Ordering::Equal),
+            Operand::Text(wanted) => match self {
+                Self::Text(text) => **text == **wanted,
+                Self::Json(Found::Text(text)) => text.equals(wanted),
+                _ => false,
+            },
             Operand::Bool(flag) => matches!(self, Self::Json(Found::Bool(seen)) if seen == flag),
             Operand::List(_) => false,
         }
@@ -128,8 +135,9 @@ impl Observed<'_> {
         };
         match self {
             Self::List(fact, items) => items.iter().any(|item| is_item(*fact, item, wanted)),
-            Self::Json(Found::List { holds }) => *holds,
-            Self::Json(Found::Text(text)) | Self::Text(text) => text.contains(&**wanted),
+            Self::Json(Found::List { holds }) | Self::Body { holds } => *holds,
+            Self::Json(Found::Text(text)) => text.contains(wanted),
+            Self::Text(text) => text.contains(&**wanted),
             Self::Json(_) | Self::Number(_) => false,
         }
     }

@@ -1,8 +1,8 @@
 //! Conditions: what a service's owner calls `degraded` or `down` (contract 4.2.4).
 //!
 //! A [`Condition`] is compiled once from its stored record; testing it allocates nothing but for headers that occur
-//! several times. A missing value matches `neq`, `not_in` and `not_contains` only. Which records are allowed is
-//! decided by `catalogue`; where the facts come from, by each probe.
+//! several times. A missing value matches `neq`, `not_in` and `not_contains` only; of a value that was cut it may be
+//! impossible to say. Which records are allowed is decided by `catalogue`; where the facts come from, by each probe.
 
 mod comparison;
 mod operator;
@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use crate::model::check::CheckStatus;
 use crate::probe::catalogue::{ConditionKind, Definition, FieldRef, field_of, value_fits};
-use crate::probe::fact::{Fact, Facts};
-use crate::probe::json_path::JsonPath;
+use crate::probe::fact::{Fact, Facts, TextPresence};
+use crate::probe::json_path::{JsonPath, JsonSearch};
 use comparison::{Observed, Operand};
 
 pub use operator::Operator;
@@ -36,9 +36,27 @@ pub struct Condition {
 enum Subject {
     Number(Fact),
     Text(Fact),
+    Body,
     List(Fact),
     Json(JsonPath),
     Header(HeaderName),
+}
+
+/// Whether the status of a condition applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConditionState {
+    /// It does.
+    Met,
+    /// It does not.
+    Unmet,
+    /// It depends on something that was not read.
+    Undecided,
+}
+
+impl ConditionState {
+    const fn of(is_met: bool) -> Self {
+        if is_met { Self::Met } else { Self::Unmet }
+    }
 }
 
 /// A stored condition does not fit the catalogue. Carries no value: it may be one of a secret header.
@@ -97,7 +115,7 @@ impl Condition {
     /// Returns true when the response body must be kept for this condition.
     #[must_use]
     pub const fn needs_body(&self) -> bool {
-        matches!(self.subject, Subject::Json(_) | Subject::Text(Fact::Body))
+        matches!(self.subject, Subject::Json(_) | Subject::Body)
     }
 
     /// Returns true when the response body must be read as JSON for this condition.
@@ -111,15 +129,22 @@ impl Condition {
     pub fn is_none_of(&self, fact: Fact) -> bool {
         matches!(self.subject, Subject::Number(own) if own == fact)
             && self.operator == Operator::Eq
-            && matches!(self.operand, Operand::Number(number) if number == 0.0)
+            && matches!(self.operand, Operand::Number { value, .. } if value == 0.0)
     }
 
-    /// Returns true when the facts are such that this condition's status applies.
+    /// Returns whether the facts are such that this condition's status applies.
     #[must_use]
-    pub fn matches(&self, facts: &impl Facts) -> bool {
+    pub fn state(&self, facts: &impl Facts) -> ConditionState {
+        let compare = |seen: &Observed<'_>| ConditionState::of(seen.satisfies(self.operator, &self.operand));
         match self.subject.observe(facts, &self.operand) {
-            Some(seen) => seen.satisfies(self.operator, &self.operand),
-            None => self.operator.is_negative(),
+            Observation::Seen(seen) => compare(&seen),
+            Observation::AtLeast(least) => match &self.operand {
+                // Whatever the number is, it is larger than the value.
+                Operand::Number { value, .. } if *value < least => compare(&Observed::Number(least)),
+                _ => ConditionState::Undecided,
+            },
+            Observation::Cut => ConditionState::Undecided,
+            Observation::Missing => ConditionState::of(self.operator.is_negative()),
         }
     }
 
@@ -136,21 +161,31 @@ impl Condition {
     }
 }
 
-/// The condition with the worst status among those that match; the first of equals.
-pub fn worst_condition<'a>(conditions: &'a [Condition], facts: &impl Facts) -> Option<&'a Condition> {
-    let mut worst: Option<&Condition> = None;
-    for condition in conditions {
-        let is_worse = worst.is_none_or(|other| condition.status > other.status);
-        if is_worse && condition.matches(facts) {
-            worst = Some(condition);
-        }
-    }
-    worst
+/// The conditions that matter for the status of a check.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DecidingConditions<'a> {
+    /// The condition with the worst status among those that are met; the first of equals.
+    pub worst: Option<&'a Condition>,
+    /// The first condition that cannot be decided and might have had a worse status.
+    pub undecided: Option<&'a Condition>,
 }
 
-/// The worst status among the conditions that match, with one sentence for people; `None` means `up`.
-pub fn worst_match(conditions: &[Condition], facts: &impl Facts) -> Option<(CheckStatus, String)> {
-    worst_condition(conditions, facts).map(|worst| (worst.status, worst.explain(facts)))
+impl<'a> DecidingConditions<'a> {
+    /// Tests the conditions. One that could make nothing worse is not tested.
+    pub fn of(conditions: &'a [Condition], facts: &impl Facts) -> Self {
+        let mut deciding = Self::default();
+        for condition in conditions {
+            if deciding.worst.is_some_and(|worst| condition.status <= worst.status) {
+                continue;
+            }
+            match condition.state(facts) {
+                ConditionState::Met => deciding.worst = Some(condition),
+                ConditionState::Undecided => deciding.undecided = deciding.undecided.or(Some(condition)),
+                ConditionState::Unmet => {}
+            }
+        }
+        deciding
+    }
 }
 
 /// The condition as its owner wrote it, without the value where that might repeat what a target answered or
@@ -161,7 +196,7 @@ impl fmt::Display for Condition {
         match &self.subject {
             Subject::Json(path) => write!(f, "json.{path} {operator} the configured value"),
             Subject::Header(name) => write!(f, "header.{name} {operator} the configured value"),
-            Subject::Text(Fact::Body) => write!(f, "body {operator} the configured text"),
+            Subject::Body => write!(f, "body {operator} the configured text"),
             Subject::Number(fact) | Subject::Text(fact) | Subject::List(fact) => {
                 write!(f, "{} {operator} {}", fact.as_str(), self.operand)
             }
@@ -191,24 +226,50 @@ impl Subject {
         let fact = field.field.field.parse::<Fact>();
         match field.field.kind {
             ConditionKind::Number => fact.ok().map(Self::Number),
-            ConditionKind::String => fact.ok().map(Self::Text),
+            ConditionKind::String => {
+                fact.ok().map(|fact| if fact == Fact::Body { Self::Body } else { Self::Text(fact) })
+            }
             ConditionKind::Array => fact.ok().map(Self::List),
             ConditionKind::Json => JsonPath::new(field.parameter?).map(Self::Json),
             ConditionKind::Header => field.parameter?.parse().ok().map(Self::Header),
         }
     }
 
-    fn observe<'a>(&self, facts: &'a impl Facts, operand: &Operand) -> Option<Observed<'a>> {
-        match self {
-            Self::Number(fact) => facts.number(*fact).map(Observed::Number),
+    fn observe<'a>(&self, facts: &'a impl Facts, operand: &Operand) -> Observation<'a> {
+        let text = operand.as_text().unwrap_or_default();
+        let seen = match self {
+            Self::Number(fact) => match (facts.number(*fact), facts.at_least(*fact)) {
+                (None, Some(least)) => return Observation::AtLeast(least),
+                (number, _) => number.map(Observed::Number),
+            },
             Self::Text(fact) => facts.text(*fact).map(Observed::Text),
+            Self::Body => match facts.search_body(text) {
+                Some(TextPresence::Undecided) => return Observation::Cut,
+                Some(presence) => Some(Observed::Body { holds: presence == TextPresence::Present }),
+                None => None,
+            },
             Self::List(fact) => facts.list(*fact).map(|items| Observed::List(*fact, items)),
-            Self::Json(path) => {
-                path.find(facts.json()?, operand.as_text().unwrap_or_default()).map(Observed::Json)
+            Self::Json(path) => match facts.json().map(|document| path.find(document, text)) {
+                Some(JsonSearch::Undecided) => return Observation::Cut,
+                Some(JsonSearch::Found(found)) => Some(Observed::Json(found)),
+                Some(JsonSearch::Missing) | None => None,
+            },
+            Self::Header(name) => {
+                facts.headers().and_then(|headers| joined(headers, name)).map(Observed::Text)
             }
-            Self::Header(name) => joined(facts.headers()?, name).map(Observed::Text),
-        }
+        };
+        seen.map_or(Observation::Missing, Observation::Seen)
     }
+}
+
+/// The value that a condition looks at, as far as it is known.
+enum Observation<'a> {
+    Seen(Observed<'a>),
+    /// A number that is this one or larger.
+    AtLeast(f64),
+    /// It may lie behind the end of what was read.
+    Cut,
+    Missing,
 }
 
 /// The values of a header as one text, joined as RFC 9110 5.2 says.

@@ -7,15 +7,18 @@ use proptest::prelude::{Strategy, any, prop_assert_eq, proptest};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{Condition, ConditionError, Operator, worst_condition, worst_match};
+use super::{Condition, ConditionError, ConditionState, DecidingConditions, Operator};
 use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::catalogue::definition;
-use crate::probe::fact::{Fact, Facts};
+use crate::probe::fact::{Fact, Facts, JsonDocument, TextPresence};
 
 /// Facts as a probe might have found them; everything else is missing.
 #[derive(Default)]
 struct Found {
     numbers: Vec<(Fact, f64)>,
+    least: Vec<(Fact, f64)>,
+    body: Option<String>,
+    is_cut: bool,
     texts: Vec<(Fact, String)>,
     lists: Vec<(Fact, Vec<String>)>,
     json: Option<String>,
@@ -37,8 +40,20 @@ impl Facts for Found {
         found.map(|(_, items)| items.as_slice())
     }
 
-    fn json(&self) -> Option<&str> {
-        self.json.as_deref()
+    fn at_least(&self, fact: Fact) -> Option<f64> {
+        self.least.iter().find(|(own, _)| *own == fact).map(|(_, number)| *number)
+    }
+
+    fn search_body(&self, text: &str) -> Option<TextPresence> {
+        self.body.as_ref().map(|body| match (body.contains(text), self.is_cut) {
+            (true, _) => TextPresence::Present,
+            (false, true) => TextPresence::Undecided,
+            (false, false) => TextPresence::Absent,
+        })
+    }
+
+    fn json(&self) -> Option<JsonDocument<'_>> {
+        self.json.as_ref().map(|json| JsonDocument { bytes: json.as_bytes(), is_cut: self.is_cut })
     }
 
     fn headers(&self) -> Option<&HeaderMap> {
@@ -61,13 +76,28 @@ fn http_facts() -> Found {
     headers.append("via", HeaderValue::from_static("b"));
     Found {
         numbers: vec![(Fact::StatusCode, 503.0), (Fact::ResponseTimeMs, 12.5)],
-        texts: vec![(Fact::Body, "<h1>Sorry</h1>".into()), (Fact::Protocol, "HTTP/2".into())],
-        lists: vec![],
+        body: Some("<h1>Sorry</h1>".into()),
+        texts: vec![(Fact::Protocol, "HTTP/2".into())],
         json: Some(
             json!({"n": 5, "s": "5", "yes": true, "none": null, "list": ["a", 1], "object": {}}).to_string(),
         ),
         headers: Some(headers),
+        ..Found::default()
     }
+}
+
+impl Condition {
+    fn matches(&self, facts: &Found) -> bool {
+        match self.state(facts) {
+            ConditionState::Met => true,
+            ConditionState::Unmet => false,
+            ConditionState::Undecided => panic!("{self} of something that was read as a whole"),
+        }
+    }
+}
+
+fn worst_condition<'a>(conditions: &'a [Condition], facts: &Found) -> Option<&'a Condition> {
+    DecidingConditions::of(conditions, facts).worst
 }
 
 #[rstest]
@@ -164,6 +194,63 @@ fn a_record_that_does_not_fit_is_refused(#[case] record: Value, #[case] expected
     assert_eq!(compile(CheckType::Http, &record).unwrap_err(), expected);
 }
 
+/// RFC 8259, section 6: whole numbers are compared digit by digit, others as `f64`.
+#[rstest]
+#[case("9007199254740993", "eq", json!(9_007_199_254_740_992_u64), false)]
+#[case("9007199254740993", "eq", json!(9_007_199_254_740_993_u64), true)]
+#[case("9007199254740993", "gt", json!(9_007_199_254_740_992_u64), true)]
+#[case("18446744073709548794", "lt", json!(1), false)]
+#[case("36893488147419103232", "gt", json!(18_446_744_073_709_551_615_u64), true)]
+#[case("1e400", "gt", json!(1), true)]
+#[case("1e400", "gt", json!(1.5), true)]
+#[case("5.0", "eq", json!(5), true)]
+#[case("5", "eq", json!(5.0), true)]
+#[case("0.1", "eq", json!(0.1), true)]
+#[case("-0", "eq", json!(0), true)]
+#[case("01", "neq", json!(1), true)]
+fn numbers_of_a_document_are_compared(
+    #[case] number: &str,
+    #[case] operator: &str,
+    #[case] value: Value,
+    #[case] expected: bool,
+) {
+    let facts = Found { json: Some(format!("{{\"n\": {number}}}")), ..Found::default() };
+    let condition = compile(CheckType::Http, &record("json.n", operator, &value)).unwrap();
+    assert_eq!(condition.matches(&facts), expected);
+}
+
+/// What was found decides; what was not found may be in the part that was not read.
+#[rstest]
+#[case("body", "contains", json!("Sorry"), ConditionState::Met)]
+#[case("body", "not_contains", json!("Sorry"), ConditionState::Unmet)]
+#[case("body", "contains", json!("Welcome"), ConditionState::Undecided)]
+#[case("body", "not_contains", json!("Welcome"), ConditionState::Undecided)]
+#[case("json.n", "eq", json!(5), ConditionState::Met)]
+#[case("json.n", "neq", json!(5), ConditionState::Unmet)]
+#[case("json.lost", "eq", json!(5), ConditionState::Undecided)]
+#[case("json.lost", "neq", json!(5), ConditionState::Undecided)]
+#[case("metadata.content_length", "gt", json!(99), ConditionState::Met)]
+#[case("metadata.content_length", "lt", json!(99), ConditionState::Unmet)]
+#[case("metadata.content_length", "eq", json!(99), ConditionState::Unmet)]
+#[case("metadata.content_length", "neq", json!(99), ConditionState::Met)]
+#[case("metadata.content_length", "gt", json!(100), ConditionState::Undecided)]
+#[case("metadata.content_length", "lt", json!(200), ConditionState::Undecided)]
+#[case("metadata.content_length", "eq", json!(200), ConditionState::Undecided)]
+#[case("status_code", "eq", json!(503), ConditionState::Met)]
+#[case("header.lost", "neq", json!("x"), ConditionState::Met)]
+fn a_body_that_was_cut_decides_what_it_can(
+    #[case] field: &str,
+    #[case] operator: &str,
+    #[case] value: Value,
+    #[case] expected: ConditionState,
+) {
+    let json = Some(r#"{"n": 5, "more": [1"#.to_owned());
+    let least = vec![(Fact::ContentLength, 100.0)];
+    let facts = Found { json, least, is_cut: true, ..http_facts() };
+    let condition = compile(CheckType::Http, &record(field, operator, &value)).unwrap();
+    assert_eq!(condition.state(&facts), expected);
+}
+
 #[test]
 fn down_wins_over_degraded_whatever_the_order() {
     let condition = |limit: i64, status: &str| {
@@ -173,7 +260,7 @@ fn down_wins_over_degraded_whatever_the_order() {
     let conditions = [condition(100, "degraded"), condition(500, "down"), condition(200, "degraded")];
     let status = |ms: f64| {
         let facts = Found { numbers: vec![(Fact::ResponseTimeMs, ms)], ..Found::default() };
-        worst_match(&conditions, &facts).map(|(status, _)| status)
+        worst_condition(&conditions, &facts).map(Condition::status)
     };
     assert_eq!(status(100.0), None);
     assert_eq!(status(300.0), Some(CheckStatus::Degraded));

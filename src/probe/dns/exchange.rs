@@ -13,12 +13,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, UdpSocket};
 use tokio::time::timeout;
 
-use super::question::{DATAGRAM_MAX_BYTES, Question};
+use super::question::{DATAGRAM_MAX_BYTES, Question, may_refuse_edns};
 
 /// The time after which a datagram is taken for lost and sent again; doubled each time.
 const RESEND_AFTER: Duration = Duration::from_secs(1);
 
 /// Asks `server` until it answers. `source` is where the question comes from, when that is configured.
+///
+/// A server that refuses the question, or does not answer it, may not know EDNS: it is asked without (RFC 6891,
+/// section 7).
 pub(super) async fn exchange(
     question: &Question,
     server: SocketAddr,
@@ -26,14 +29,31 @@ pub(super) async fn exchange(
 ) -> io::Result<Message> {
     let socket = send(question, server, source)?;
     let mut patience = RESEND_AFTER;
+    let (mut bytes, mut has_refused) = (question.bytes(), false);
     let message = loop {
+        let is_extended = bytes.len() != question.plain_bytes().len();
         match timeout(patience, receive(question, &socket)).await {
-            Ok(received) => break received?,
-            Err(_elapsed) => socket.send(question.bytes()).await?,
-        };
-        patience *= 2;
+            Ok(received) => {
+                let message = received?;
+                let is_refusal = may_refuse_edns(message.metadata.response_code);
+                if !is_refusal || has_refused {
+                    break message;
+                }
+                has_refused = true;
+                if !is_extended {
+                    continue; // It may be the late answer to the first question.
+                }
+            }
+            Err(_elapsed) => patience *= 2,
+        }
+        bytes = question.plain_bytes();
+        socket.send(bytes).await?;
     };
-    if message.metadata.truncation { exchange_over_tcp(question, server, source).await } else { Ok(message) }
+    if message.metadata.truncation {
+        exchange_over_tcp(question, bytes, server, source).await
+    } else {
+        Ok(message)
+    }
 }
 
 /// Sends before the socket is handed to the runtime, which saves waiting for it to become writable.
@@ -61,6 +81,7 @@ async fn receive(question: &Question, socket: &UdpSocket) -> io::Result<Message>
 /// A message over TCP has its length in front and at most 64 KiB.
 async fn exchange_over_tcp(
     question: &Question,
+    bytes: &[u8],
     server: SocketAddr,
     source: Option<SocketAddr>,
 ) -> io::Result<Message> {
@@ -72,8 +93,8 @@ async fn exchange_over_tcp(
         socket.bind(source)?;
     }
     let mut stream = socket.connect(server).await?;
-    let length = u16::try_from(question.bytes().len()).map_err(io::Error::other)?;
-    let request = [&length.to_be_bytes(), question.bytes()].concat();
+    let length = u16::try_from(bytes.len()).map_err(io::Error::other)?;
+    let request = [&length.to_be_bytes(), bytes].concat();
     stream.write_all(&request).await?;
     let mut response = vec![0; usize::from(stream.read_u16().await?)];
     stream.read_exact(&mut response).await?;

@@ -18,13 +18,13 @@ use tokio::time::{Instant, timeout_at};
 use crate::egress::trouble;
 use crate::model::check::{ErrorCode, Failure, Outcome, Trouble};
 use crate::probe::attempt::{Attempt, Phase};
-use crate::probe::condition::{Condition, worst_condition};
+use crate::probe::condition::{Condition, DecidingConditions};
 use crate::probe::judgement::Answered;
 use crate::probe::spec::DnsCheck;
 use crate::probe::stop::Stop;
 use crate::probe::toolbox::Toolbox;
 use exchange::exchange;
-use question::Question;
+use question::{Question, code_name};
 use records::DnsFacts;
 
 pub(crate) use records::{aliases, texts};
@@ -48,7 +48,7 @@ pub(crate) async fn run(
     let answered = Answered { response_time, timings: attempt.answered(), status_code: None, partial: None };
     let facts = DnsFacts::read(check, &message, response_time);
     let outcome = answered.judge(conditions, &facts);
-    match worst_condition(conditions, &facts) {
+    match DecidingConditions::of(conditions, &facts).worst {
         Some(condition) if facts.counts_none(condition) => without_records(outcome, check),
         _ => outcome,
     }
@@ -153,7 +153,7 @@ impl Losses {
     fn verdict(&self) -> Option<Stop> {
         match (self.refusal, self.trouble) {
             (Some(code), _) => {
-                let message = format!("The name server answered: {code}");
+                let message = format!("The name server answered: {}", code_name(code));
                 Some(Stop::failed(ErrorCode::DnsServfail, message))
             }
             (None, Some(trouble)) => Some(Stop::Trouble(trouble)),

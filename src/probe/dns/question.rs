@@ -1,7 +1,9 @@
-//! One question as bytes, and which messages answer it.
+//! One question as bytes, with EDNS and without, and which messages answer it.
 //!
 //! A message answers when id, question and kind are right; whatever it says then is its server's word. Anything else
 //! is a stray or a forgery and is passed over.
+
+use std::borrow::Cow;
 
 use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::RecordType;
@@ -11,6 +13,12 @@ use crate::probe::spec::{DnsCheck, DnsRecord};
 /// Largest answer that fits every path unfragmented (DNS Flag Day 2020); larger ones come over TCP.
 pub(super) const DATAGRAM_MAX_BYTES: u16 = 1232;
 
+const FORMERR: u16 = 1;
+const SERVFAIL: u16 = 2;
+const NOTIMP: u16 = 4;
+const REFUSED: u16 = 5;
+const BADVERS: u16 = 16;
+
 /// Length of a message's header.
 const HEADER_BYTES: usize = 12;
 
@@ -19,6 +27,7 @@ pub(super) struct Question {
     id: u16,
     query: Query,
     bytes: Vec<u8>,
+    plain_bytes: Vec<u8>,
 }
 
 impl Question {
@@ -39,15 +48,21 @@ impl Question {
         message.metadata.recursion_desired = true;
         message.metadata.checking_disabled = checking_disabled;
         message.add_query(query.clone());
+        let plain_bytes = message.to_vec().ok()?;
         let mut edns = Edns::new();
         edns.set_max_payload(DATAGRAM_MAX_BYTES);
         message.set_edns(edns);
-        Some(Self { id: message.metadata.id, query, bytes: message.to_vec().ok()? })
+        Some(Self { id: message.metadata.id, query, bytes: message.to_vec().ok()?, plain_bytes })
     }
 
     /// The question as it goes over the wire.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The same without EDNS, for servers that do not know it.
+    pub(super) fn plain_bytes(&self) -> &[u8] {
+        &self.plain_bytes
     }
 
     /// The message, if it answers this question.
@@ -63,6 +78,23 @@ impl Question {
             _ => false,
         };
         (is_response && repeats_question).then_some(message)
+    }
+}
+
+/// Returns true when a server may mean EDNS by what it refuses (RFC 6891, section 7, and what is seen).
+pub(super) fn may_refuse_edns(code: ResponseCode) -> bool {
+    matches!(u16::from(code), FORMERR | SERVFAIL | NOTIMP | BADVERS)
+}
+
+/// The name of a response code (RFC 6895, section 2.3).
+pub(super) fn code_name(code: ResponseCode) -> Cow<'static, str> {
+    match u16::from(code) {
+        FORMERR => Cow::Borrowed("FORMERR"),
+        SERVFAIL => Cow::Borrowed("SERVFAIL"),
+        NOTIMP => Cow::Borrowed("NOTIMP"),
+        REFUSED => Cow::Borrowed("REFUSED"),
+        BADVERS => Cow::Borrowed("BADVERS"),
+        other => Cow::Owned(format!("code {other}")),
     }
 }
 
@@ -135,6 +167,22 @@ mod tests {
             message.queries.clear();
             message.metadata.response_code = ResponseCode::Refused;
         }));
+    }
+
+    #[test]
+    fn the_plain_question_differs_in_edns_alone() {
+        let question = question();
+        let mut message = Message::from_vec(question.bytes()).unwrap();
+        let plain = Message::from_vec(question.plain_bytes()).unwrap();
+        assert!(plain.edns.is_none());
+        message.edns = None;
+        assert_eq!(message, plain);
+    }
+
+    #[test]
+    fn codes_have_the_names_of_the_specification() {
+        let names = [1, 2, 4, 5, 16, 9].map(|code: u8| code_name(ResponseCode::from(code >> 4, code & 15)));
+        assert_eq!(names, ["FORMERR", "SERVFAIL", "NOTIMP", "REFUSED", "BADVERS", "code 9"]);
     }
 
     #[test]

@@ -2,31 +2,24 @@
 //!
 //! A hostile server decides neither how much memory a check takes nor how long it reads: reading stops at the limit.
 
-use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode, Version};
 
-use crate::probe::http::bounded::append;
-use crate::probe::http::coding::worth_keeping;
+use crate::probe::http::coding::{BodyReader, Refusal};
+
+/// Most bytes of a body that are received, compressed as they come.
+const RECEIVED_MAX_BYTES: usize = 8 << 20;
 
 /// The part of a body that is taken in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Intake {
-    /// Reading stops here.
+    /// So many bytes of the decoded body are enough.
     pub(super) max_bytes: usize,
-    /// So much of what was read is kept.
-    pub(super) keep_bytes: usize,
-}
-
-impl Intake {
-    /// The intake of a response with these headers.
-    pub(super) fn of(self, headers: &HeaderMap) -> Self {
-        Self { keep_bytes: self.keep_bytes.min(worth_keeping(headers, self.max_bytes)), ..self }
-    }
+    /// True when the body is kept; otherwise it is counted.
+    pub(super) keeps: bool,
 }
 
 /// The response to one request.
-#[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) version: Version,
@@ -34,26 +27,31 @@ pub(super) struct Answer {
     pub(super) body: Received,
 }
 
-/// As much of a body as was read.
-#[derive(Debug, Default)]
+/// As much of a body as was received.
+#[derive(Default)]
 pub(super) struct Received {
-    /// Bytes that were read.
+    /// Bytes that were received, as they came.
     pub(super) length: usize,
-    /// The first of them, as many as are kept.
-    pub(super) kept: Vec<u8>,
     /// True when there would have been more.
     pub(super) is_cut: bool,
+    /// The body, when it is kept.
+    pub(super) reader: Option<BodyReader>,
 }
 
 impl Received {
-    /// Takes in a piece; whether there is room for more.
-    pub(super) fn add(&mut self, piece: &Bytes, intake: Intake) -> bool {
-        let room = intake.max_bytes - self.length;
-        let taken = &piece[..piece.len().min(room)];
-        self.length += taken.len();
-        append(&mut self.kept, taken, intake.keep_bytes);
-        self.is_cut = piece.len() > room;
-        self.length < intake.max_bytes
+    /// Nothing yet of a body with these headers.
+    pub(super) fn begin(headers: &HeaderMap, intake: Intake) -> Result<Self, Refusal> {
+        let reader = if intake.keeps { Some(BodyReader::new(headers, intake.max_bytes)?) } else { None };
+        Ok(Self { length: 0, is_cut: false, reader })
+    }
+
+    /// Takes in a piece; whether more is wanted.
+    pub(super) async fn add(&mut self, piece: &[u8], intake: Intake) -> Result<bool, Refusal> {
+        self.length = self.length.saturating_add(piece.len());
+        match &mut self.reader {
+            Some(reader) => Ok(reader.take(piece).await? && self.length < RECEIVED_MAX_BYTES),
+            None => Ok(self.length < intake.max_bytes),
+        }
     }
 }
 
@@ -72,20 +70,39 @@ impl Answer {
 mod tests {
     use super::*;
 
-    #[test]
-    fn reading_stops_at_the_limit() {
-        let intake = Intake { max_bytes: 5, keep_bytes: 4 };
-        let mut body = Received::default();
-        assert!(body.add(&Bytes::from_static(b"abc"), intake));
-        assert!(!body.add(&Bytes::from_static(b"defg"), intake));
-        assert_eq!((body.length, body.kept.as_slice(), body.is_cut), (5, b"abcd".as_slice(), true));
+    async fn received(pieces: &[&[u8]], keeps: bool) -> (usize, Vec<bool>) {
+        let intake = Intake { max_bytes: 5, keeps };
+        let mut body = Received::begin(&HeaderMap::new(), intake).unwrap();
+        let mut wanted = Vec::new();
+        for piece in pieces {
+            wanted.push(body.add(piece, intake).await.unwrap());
+        }
+        (body.length, wanted)
     }
 
-    #[test]
-    fn a_body_that_is_not_wanted_is_counted_only() {
-        let intake = Intake { max_bytes: 5, keep_bytes: 0 };
-        let mut body = Received::default();
-        assert!(!body.add(&Bytes::from_static(b"abcde"), intake));
-        assert_eq!((body.length, body.kept.len(), body.is_cut), (5, 0, false));
+    #[tokio::test]
+    async fn reading_stops_behind_the_limit() {
+        assert_eq!(received(&[b"abc", b"de", b"f"], true).await, (6, vec![true, true, false]));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_not_wanted_is_counted_up_to_the_limit() {
+        assert_eq!(received(&[b"abc", b"de"], false).await, (5, vec![true, false]));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_unfolds_to_nothing_ends_as_well() {
+        let headers = HeaderMap::from_iter([(
+            http::header::CONTENT_ENCODING,
+            http::HeaderValue::from_static("deflate"),
+        )]);
+        let intake = Intake { max_bytes: 5, keeps: true };
+        let mut body = Received::begin(&headers, intake).unwrap();
+        let empty_blocks = [0, 0, 0, 0xff, 0xff].repeat(100_000);
+        let mut pieces = 1;
+        while body.add(&empty_blocks, intake).await.unwrap() {
+            pieces += 1;
+        }
+        assert_eq!(pieces, RECEIVED_MAX_BYTES.div_ceil(empty_blocks.len()));
     }
 }

@@ -1,13 +1,11 @@
 //! One request and its response over an open connection, HTTP/1.1 or HTTP/2.
 //!
-//! Limits of the response head are set here: 100 headers, 64 KiB. What goes wrong becomes an error code here, too.
+//! The head of a response is read as browsers read it. What errors mean is said by `unanswered`.
 
-use std::error::Error;
-use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Request;
+use http::{HeaderMap, Request};
 use http_body_util::{BodyExt, Full};
 use hyper::Response;
 use hyper::body::{Body, Incoming};
@@ -15,17 +13,16 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout_at;
 
+use crate::egress::{HEAD_MAX_BYTES, HEAD_MAX_LINES};
 use crate::model::check::ErrorCode;
 use crate::probe::attempt::Attempt;
 use crate::probe::http::answer::{Answer, Intake, Received};
 use crate::probe::http::driver::{Chores, Driver};
 use crate::probe::http::meter::{Meter, Stamps};
+use crate::probe::http::unanswered::{NoAnswer, broken};
 use crate::probe::link::Link;
 use crate::probe::stop::Stop;
-use crate::probe::tls;
 
-const HEADERS_MAX: usize = 100;
-const HEAD_MAX_BYTES: usize = 64 * 1024;
 /// HTTP/2: what a server may send before we have read it.
 const WINDOW_BYTES: u32 = 256 * 1024;
 
@@ -37,7 +34,7 @@ pub(super) async fn exchange(
     intake: Intake,
     is_final: impl Fn(&Answer) -> bool,
     attempt: &mut Attempt,
-) -> Result<Answer, Stop> {
+) -> Result<Answer, NoAnswer> {
     let stamps = Arc::new(Stamps::new());
     let deadline = attempt.deadline;
     let conversation = Conversation { stamps: stamps.clone(), intake, is_final, attempt: &mut *attempt };
@@ -50,7 +47,7 @@ pub(super) async fn exchange(
             }
             None => "No response in time",
         };
-        Err(Stop::failed(ErrorCode::HttpTimeout, message))
+        Err(Stop::failed(ErrorCode::HttpTimeout, message).into())
     })
 }
 
@@ -62,7 +59,7 @@ struct Conversation<'a, F> {
 }
 
 impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
-    async fn hold(self, link: Link, request: Request<Full<Bytes>>) -> Result<Answer, Stop> {
+    async fn hold(self, link: Link, request: Request<Full<Bytes>>) -> Result<Answer, NoAnswer> {
         let is_http2 = link.is_http2();
         let io = TokioIo::new(Meter::new(link, self.stamps.clone()));
         if is_http2 {
@@ -80,12 +77,12 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
         self,
         mut driver: Driver<C>,
         response: impl Future<Output = hyper::Result<Response<Incoming>>>,
-    ) -> Result<Answer, Stop> {
+    ) -> Result<Answer, NoAnswer> {
         let responded = driver.until(response).await;
         if let Some((sent, first_byte)) = self.stamps.response() {
             self.attempt.responded(sent, first_byte);
         }
-        let (head, body) = responded.map_err(|error| broken(&error))?.into_parts();
+        let (head, body) = responded.map_err(|error| NoAnswer::of(&error))?.into_parts();
         let mut answer = Answer {
             status: head.status,
             version: head.version,
@@ -93,8 +90,7 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
             body: Received::default(),
         };
         if (self.is_final)(&answer) {
-            let intake = self.intake.of(&answer.headers);
-            answer.body = take_in(&mut driver, body, intake).await?;
+            answer.body = take_in(&mut driver, body, &answer.headers, self.intake).await?;
         }
         self.attempt.transferred();
         Ok(answer)
@@ -104,25 +100,33 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
 async fn take_in<C: Future<Output = hyper::Result<()>> + Unpin>(
     driver: &mut Driver<C>,
     mut body: Incoming,
+    headers: &HeaderMap,
     intake: Intake,
 ) -> Result<Received, Stop> {
-    let mut received = Received::default();
+    let mut received = Received::begin(headers, intake)?;
     while let Some(frame) = driver.until(body.frame()).await {
         let frame = frame.map_err(|error| broken(&error))?;
         let Some(piece) = frame.data_ref() else {
             continue; // Trailers.
         };
-        if !received.add(piece, intake) {
-            received.is_cut |= !body.is_end_stream();
+        if !received.add(piece, intake).await? {
+            received.is_cut = !body.is_end_stream();
             break;
         }
     }
     Ok(received)
 }
 
+/// Heads are read as browsers read them: folded lines are joined (RFC 9112, section 5.2), lines that are no header are
+/// dropped.
 fn http1_settings() -> http1::Builder {
     let mut settings = http1::Builder::new();
-    settings.max_headers(HEADERS_MAX).max_buf_size(HEAD_MAX_BYTES);
+    settings
+        .max_headers(HEAD_MAX_LINES)
+        .max_buf_size(HEAD_MAX_BYTES)
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true)
+        .ignore_invalid_headers_in_responses(true);
     settings
 }
 
@@ -133,30 +137,4 @@ fn http2_settings(chores: &Chores) -> http2::Builder<Chores> {
         .initial_stream_window_size(WINDOW_BYTES)
         .initial_connection_window_size(WINDOW_BYTES);
     settings
-}
-
-/// Reads an error of the HTTP library as a statement about the server.
-fn broken(error: &hyper::Error) -> Stop {
-    if let Some(cause) = io_cause(error) {
-        return tls::failure(cause, ErrorCode::HttpProtocol);
-    }
-    let message = match error {
-        error if error.is_parse() => "The answer is not a proper HTTP response",
-        error if error.is_incomplete_message() => {
-            "The connection was closed before the response was complete"
-        }
-        _ => "The HTTP exchange failed",
-    };
-    Stop::failed(ErrorCode::HttpProtocol, message)
-}
-
-fn io_cause(error: &hyper::Error) -> Option<&io::Error> {
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if let Some(found) = error.downcast_ref::<io::Error>() {
-            return Some(found);
-        }
-        cause = error.source();
-    }
-    None
 }

@@ -1,27 +1,29 @@
 //! The facts about an HTTP answer that conditions may ask for.
 //!
-//! The body is decoded only when it was kept, and read as JSON only when a condition asks for it. It is never held
-//! twice: a mebibyte of a stranger's bytes stays one.
+//! The body is there only when it was kept. It is never held twice: a mebibyte of a stranger's bytes stays one.
 
 use std::borrow::Cow;
 
 use http::{HeaderMap, Version};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use crate::model::check::{ErrorCode, Micros, Trouble};
-use crate::probe::fact::{Fact, Facts};
+use crate::model::check::{Micros, Trouble};
+use crate::probe::fact::{Fact, Facts, JsonDocument, TextPresence};
 use crate::probe::http::answer::Answer;
-use crate::probe::http::coding::{Bounds, Coded, decode};
+use crate::probe::http::body_text::BodyText;
 use crate::probe::http::redirect::Trail;
 use crate::probe::judgement::milliseconds;
 use crate::probe::stop::Stop;
 
-/// The memory and the time that decoding may take.
+/// How the body of an answer is read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Decoding<'a> {
-    /// Memory.
-    pub(super) bounds: Bounds<'a>,
-    /// Time.
+pub(super) struct Reading<'a> {
+    /// True when a condition asks for a field of a JSON document.
+    pub(super) is_json: bool,
+    /// Permits for decoding with a window.
+    pub(super) windows: &'a Semaphore,
+    /// The end of the time for it.
     pub(super) deadline: Instant,
 }
 
@@ -32,31 +34,29 @@ pub(super) struct HttpFacts<'a> {
     version: Version,
     headers: HeaderMap,
     content_length: Option<u64>,
-    body: String,
-    /// True when the body was UTF-8 as it came.
-    is_unicode: bool,
+    received_bytes: usize,
+    body: Option<BodyText>,
     trail: &'a Trail<'a>,
 }
 
 impl<'a> HttpFacts<'a> {
-    /// Decodes the body, if there is one, until `deadline`. An answer that came in time but was not decoded in time
-    /// is our own delay.
+    /// Decodes what is left of the body, if it was kept, until the deadline. An answer that came in time but was not
+    /// decoded in time is our own delay.
     pub(super) async fn of(
         answer: Answer,
         trail: &'a Trail<'a>,
         response_time: Micros,
-        decoding: Decoding<'_>,
+        reading: Reading<'_>,
     ) -> Result<Self, Stop> {
         let content_length = answer.content_length();
-        let is_cut = answer.body.is_cut || answer.body.kept.len() < answer.body.length;
-        let coded = Coded { body: answer.body.kept, headers: &answer.headers, is_cut };
-        let body = timeout_at(decoding.deadline, decode(coded, decoding.bounds))
-            .await
-            .map_err(|_elapsed| Stop::Trouble(Trouble::Overrun))?
-            .map_err(|refusal| Stop::failed(ErrorCode::HttpProtocol, refusal.to_string()))?;
-        let (body, is_unicode) = match String::from_utf8(body) {
-            Ok(text) => (text, true),
-            Err(error) => (readable(error.into_bytes()), false),
+        let body = match answer.body.reader {
+            Some(reader) => {
+                let decoding = reader.finish(answer.body.is_cut, reading.windows);
+                let decoded = timeout_at(reading.deadline, decoding).await;
+                let decoded = decoded.map_err(|_elapsed| Stop::Trouble(Trouble::Overrun))??;
+                Some(BodyText::new(decoded, &answer.headers, reading.is_json))
+            }
+            None => None,
         };
         Ok(Self {
             response_time,
@@ -64,22 +64,11 @@ impl<'a> HttpFacts<'a> {
             version: answer.version,
             headers: answer.headers,
             content_length,
+            received_bytes: answer.body.length,
             body,
-            is_unicode,
             trail,
         })
     }
-}
-
-/// The text of a body in an unknown encoding: every byte that is not UTF-8 becomes a question mark, in its place.
-fn readable(mut body: Vec<u8>) -> String {
-    let mut at = 0;
-    while let Err(error) = std::str::from_utf8(&body[at..]) {
-        let start = at + error.valid_up_to();
-        at = error.error_len().map_or(body.len(), |length| start + length);
-        body[start..at].fill(b'?');
-    }
-    String::from_utf8(body).unwrap_or_default()
 }
 
 impl Facts for HttpFacts<'_> {
@@ -98,7 +87,6 @@ impl Facts for HttpFacts<'_> {
 
     fn text(&self, fact: Fact) -> Option<Cow<'_, str>> {
         match fact {
-            Fact::Body => Some(Cow::Borrowed(&self.body)),
             Fact::Protocol => Some(Cow::Borrowed(match self.version {
                 Version::HTTP_2 => "HTTP/2",
                 Version::HTTP_10 => "HTTP/1.0",
@@ -109,27 +97,20 @@ impl Facts for HttpFacts<'_> {
         }
     }
 
-    fn json(&self) -> Option<&str> {
-        self.is_unicode.then_some(self.body.as_str())
+    fn at_least(&self, fact: Fact) -> Option<f64> {
+        (fact == Fact::ContentLength)
+            .then(|| f64::from(u32::try_from(self.received_bytes).unwrap_or(u32::MAX)))
+    }
+
+    fn search_body(&self, text: &str) -> Option<TextPresence> {
+        self.body.as_ref().map(|body| body.search(text))
+    }
+
+    fn json(&self) -> Option<JsonDocument<'_>> {
+        self.body.as_ref().map(BodyText::json)
     }
 
     fn headers(&self) -> Option<&HeaderMap> {
         Some(&self.headers)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case(b"caf\xe9 au lait", "caf? au lait")]
-    #[case(b"\xff\xfe\xfd", "???")]
-    #[case("ä€ cut: ".as_bytes(), "ä€ cut: ")]
-    #[case(b"cut: \xe2\x82", "cut: ??")]
-    fn a_body_in_another_encoding_is_readable_where_it_is_ascii(#[case] body: &[u8], #[case] text: &str) {
-        assert_eq!(readable(body.to_vec()), text);
     }
 }

@@ -4,7 +4,9 @@
 //! status and what conditions ask for; bodies and headers are never put into a text.
 
 mod answer;
+mod body_text;
 mod bounded;
+mod charset;
 mod coding;
 mod driver;
 mod exchange;
@@ -12,6 +14,7 @@ mod facts;
 mod meter;
 mod redirect;
 mod request;
+mod unanswered;
 
 use crate::model::check::{ErrorCode, Failure, Outcome};
 use crate::probe::attempt::Attempt;
@@ -21,12 +24,13 @@ use crate::probe::judgement::Answered;
 use crate::probe::link::Link;
 use crate::probe::spec::HttpCheck;
 use crate::probe::stop::Stop;
-use crate::probe::tls::{handshake, server_name};
+use crate::probe::tls::{HttpOffer, handshake, server_name};
 use crate::probe::toolbox::Toolbox;
 use answer::{Answer, Intake};
-use coding::Bounds;
-use facts::{Decoding, HttpFacts};
+use coding::Refusal;
+use facts::{HttpFacts, Reading};
 use redirect::{Hop, Trail};
+use unanswered::NoAnswer;
 
 pub(crate) async fn run(
     check: &HttpCheck,
@@ -35,14 +39,8 @@ pub(crate) async fn run(
     mut attempt: Attempt,
 ) -> Outcome {
     let wants_body = conditions.iter().any(Condition::needs_body);
-    let visit = Visit {
-        check,
-        toolbox,
-        intake: Intake {
-            max_bytes: toolbox.body_max_bytes(),
-            keep_bytes: if wants_body { toolbox.body_max_bytes() } else { 0 },
-        },
-    };
+    let visit =
+        Visit { check, toolbox, intake: Intake { max_bytes: toolbox.body_max_bytes(), keeps: wants_body } };
     let mut trail = Trail::of(check);
     let visited = visit.follow(&mut trail, &mut attempt).await;
     let (answer, partial) = match visited {
@@ -55,13 +53,20 @@ pub(crate) async fn run(
         status_code: Some(answer.status.as_u16()),
         partial,
     };
-    let decoding = Decoding {
-        bounds: Bounds { max_bytes: visit.intake.max_bytes, windows: toolbox.decoding_windows() },
+    let reading = Reading {
+        is_json: conditions.iter().any(Condition::needs_json),
+        windows: toolbox.decoding_windows(),
         deadline: attempt.deadline,
     };
-    match HttpFacts::of(answer, &trail, answered.response_time, decoding).await {
+    match HttpFacts::of(answer, &trail, answered.response_time, reading).await {
         Ok(facts) => answered.judge(conditions, &facts),
         Err(stop) => stop.outcome(attempt.answered()),
+    }
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::failed(ErrorCode::HttpProtocol, refusal.to_string())
     }
 }
 
@@ -100,23 +105,43 @@ impl Visit<'_> {
         hop: &Hop<'_>,
         attempt: &mut Attempt,
     ) -> Result<(Answer, Option<Failure>), Stop> {
-        let (link, other) = self.open(hop, attempt).await?;
-        if other.is_none() {
-            return Ok((self.talk(link, hop, attempt).await?, None));
-        }
-        let proof = prove(other, self.toolbox, attempt.deadline);
-        let (answer, partial) = futures_util::future::join(self.talk(link, hop, attempt), proof).await;
-        Ok((answer?, partial))
+        let (link, other) = self.open(hop, HttpOffer::Any, attempt).await?;
+        let (talked, partial) = if other.is_none() {
+            (self.talk(link, hop, attempt).await, None)
+        } else {
+            let proof = prove(other, self.toolbox, attempt.deadline);
+            futures_util::future::join(self.talk(link, hop, attempt), proof).await
+        };
+        Ok((self.ask_again(talked, hop, attempt).await?, partial))
     }
 
     async fn ask(&self, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, Stop> {
-        let (link, _) = self.open(hop, attempt).await?;
-        self.talk(link, hop, attempt).await
+        let (link, _) = self.open(hop, HttpOffer::Any, attempt).await?;
+        let talked = self.talk(link, hop, attempt).await;
+        self.ask_again(talked, hop, attempt).await
+    }
+
+    /// Asks once more where the server has not processed the request, over a new connection.
+    async fn ask_again(
+        &self,
+        talked: Result<Answer, NoAnswer>,
+        hop: &Hop<'_>,
+        attempt: &mut Attempt,
+    ) -> Result<Answer, Stop> {
+        match talked {
+            Ok(answer) => Ok(answer),
+            Err(NoAnswer::Stopped(stop)) => Err(stop),
+            Err(NoAnswer::Unprocessed { offer, .. }) => {
+                let (link, _) = self.open(hop, offer, attempt).await?;
+                self.talk(link, hop, attempt).await.map_err(NoAnswer::into_stop)
+            }
+        }
     }
 
     async fn open(
         &self,
         hop: &Hop<'_>,
+        offer: HttpOffer,
         attempt: &mut Attempt,
     ) -> Result<(Link, Option<crate::probe::connect::Route>), Stop> {
         let (endpoint, addressing) = (&*hop.endpoint, self.check.addressing);
@@ -130,13 +155,13 @@ impl Visit<'_> {
             }
             return Ok((Link::Plain(reached.stream), reached.other));
         }
-        let config = self.toolbox.tls().for_http(self.check.verify_ssl);
+        let config = self.toolbox.tls().for_offer(self.check.verify_ssl, offer);
         let stream = handshake(reached.stream, server_name(&endpoint.host)?, config, attempt).await?;
         Ok((Link::Tls(Box::new(stream)), reached.other))
     }
 
-    async fn talk(&self, link: Link, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, Stop> {
-        let request = request::of(hop, link.is_http2(), self.intake.keep_bytes > 0)?;
+    async fn talk(&self, link: Link, hop: &Hop<'_>, attempt: &mut Attempt) -> Result<Answer, NoAnswer> {
+        let request = request::of(hop, link.is_http2(), self.intake.keeps)?;
         let follows = self.check.follow_redirects;
         let is_final =
             move |answer: &Answer| !(follows && redirect::points_elsewhere(answer.status, &answer.headers));

@@ -4,9 +4,9 @@
 //! get so far (`probe::header`). A configured host takes the place of the target's, so a request never holds two.
 
 use bytes::Bytes;
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, HOST, USER_AGENT};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, USER_AGENT};
 use http::uri::{Authority, Scheme, Uri};
-use http::{HeaderMap, HeaderValue, Request, Version};
+use http::{HeaderMap, HeaderValue, Method, Request, Version};
 use http_body_util::Full;
 
 use crate::model::check::ErrorCode;
@@ -44,6 +44,10 @@ fn headers(hop: &Hop<'_>, is_http2: bool, wants_body: bool) -> HeaderMap {
     headers.insert(ACCEPT, ANYTHING);
     if wants_body {
         headers.insert(ACCEPT_ENCODING, CODINGS);
+    }
+    if hop.body.is_empty() && matches!(hop.method, Method::POST | Method::PUT | Method::PATCH) {
+        // RFC 9110, section 8.6; hyper says nothing about an empty body, and some servers insist on a length.
+        headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
     }
     for (name, value) in hop.configured.into_iter().flatten() {
         if name != HOST {

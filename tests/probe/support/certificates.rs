@@ -8,14 +8,20 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, CustomExtension, DnType, IsCa, KeyPair,
+    date_time_ymd,
+};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
+
+use x509_parser::prelude::{FromDer, X509Certificate};
 
 use crate::support::offline;
 use crate::support::server::Server;
@@ -48,6 +54,25 @@ impl Authority {
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         Identity::new(vec![certificate.der().clone(), self.issuer.der().clone()], &key)
+    }
+
+    /// A certificate for this name behind so many others between it and this authority.
+    pub(crate) fn issue_behind(&self, count: usize, name: &str) -> Identity {
+        let mut chain = Vec::new();
+        let mut issuer: Option<CertifiedIssuer<'static, KeyPair>> = None;
+        for number in 0..count {
+            let mut params = CertificateParams::new(Vec::new()).unwrap();
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            params.distinguished_name.push(DnType::CommonName, format!("Between {number}"));
+            let above = issuer.as_ref().unwrap_or(&self.issuer);
+            let next = CertifiedIssuer::signed_by(params, KeyPair::generate().unwrap(), above).unwrap();
+            chain.insert(0, next.der().clone());
+            issuer = Some(next);
+        }
+        let key = KeyPair::generate().unwrap();
+        let own = params(&[name]).signed_by(&key, issuer.as_ref().unwrap_or(&self.issuer)).unwrap();
+        chain.insert(0, own.der().clone());
+        Identity::new(chain, &key)
     }
 
     /// Its own certificate, as an operator's file holds it.
@@ -93,6 +118,26 @@ impl Identity {
         Self::new(vec![certificate.der().clone()], &key)
     }
 
+    /// The same key under a certificate of X.509 version 1, whose signature does not fit.
+    pub(crate) fn as_version_1(mut self) -> Self {
+        let (_, certificate) = X509Certificate::from_der(&self.chain[0]).unwrap();
+        let fields = certificate.tbs_certificate.as_ref();
+        let mut content = &fields[fields.len() - content_length(fields)..];
+        let mut kept = Vec::new();
+        while let Some(tag) = content.first() {
+            let length = content_length(content) + header_length(content);
+            // Without the version and the extensions.
+            if !matches!(tag, 0xa0 | 0xa3) {
+                kept.extend_from_slice(&content[..length]);
+            }
+            content = &content[length..];
+        }
+        let behind = &self.chain[0][self.chain[0].len() - content_length(&self.chain[0]) + fields.len()..];
+        let all = [wrapped(0x30, &kept), behind.to_vec()].concat();
+        self.chain = vec![CertificateDer::from(wrapped(0x30, &all))];
+        self
+    }
+
     /// The same certificate with a chain of this many others behind it.
     pub(crate) fn followed_by(mut self, count: usize) -> Self {
         let filler = self.chain.last().unwrap().clone();
@@ -102,12 +147,14 @@ impl Identity {
 
     /// How a server shows it.
     pub(crate) fn acceptor(&self, protocols: &[&str]) -> TlsAcceptor {
+        // The server is not to judge what it shows.
+        let key = ring::sign::any_supported_type(&self.key).unwrap();
+        let shown = SingleCertAndKey::from(CertifiedKey::new(self.chain.clone(), key));
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(self.chain.clone(), self.key.clone_key())
-            .unwrap();
+            .with_cert_resolver(Arc::new(shown));
         config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         TlsAcceptor::from(Arc::new(config))
     }
@@ -142,9 +189,34 @@ pub(crate) fn not_yet_valid(params: &mut CertificateParams) {
     params.not_after = date_time_ymd(2091, 1, 1);
 }
 
+/// A certificate with a critical extension that nobody knows.
+pub(crate) fn with_unknown_extension(params: &mut CertificateParams) {
+    let mut extension = CustomExtension::from_oid_content(&[1, 3, 6, 1, 4, 1, 99_999, 1], vec![5, 0]);
+    extension.set_criticality(true);
+    params.custom_extensions.push(extension);
+}
+
 /// The `https` address of a server.
 pub(crate) fn https(address: SocketAddr) -> String {
     format!("https://{address}/")
+}
+
+/// The number of bytes in front of the content of a DER value.
+fn header_length(value: &[u8]) -> usize {
+    if value[1] < 0x80 { 2 } else { 2 + usize::from(value[1] & 0x7f) }
+}
+
+/// The length of the content of a DER value.
+fn content_length(value: &[u8]) -> usize {
+    let bytes = &value[2..header_length(value)];
+    let long = bytes.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
+    if bytes.is_empty() { usize::from(value[1]) } else { long }
+}
+
+/// A DER value of less than 64 KiB.
+fn wrapped(tag: u8, content: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(content.len()).unwrap().to_be_bytes();
+    [&[tag, 0x82, length[0], length[1]], content].concat()
 }
 
 fn pem(kind: &str, der: &[u8]) -> String {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
-use hickory_proto::op::{Message, MessageType, ResponseCode};
+use hickory_proto::op::{Edns, Message, MessageType, ResponseCode};
 use hickory_proto::rr::rdata::{CNAME, MX, NS, TXT};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -34,6 +34,21 @@ pub(crate) enum Answer {
     GarbageFirst(Vec<RData>),
     /// Bytes that are no message.
     Garbage,
+    /// The records for a question without EDNS; this for one with it.
+    Plain(EdnsRefusal, Vec<RData>),
+}
+
+/// What a server that knows no EDNS makes of it (RFC 6891, section 7, and what is seen).
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum EdnsRefusal {
+    /// This code, with the question.
+    Code(ResponseCode),
+    /// A header that says FORMERR, and nothing else.
+    BareHeader,
+    /// BADVERS, half of which stands in an OPT record.
+    BadVersion,
+    /// Nothing, ever.
+    Silence,
 }
 
 /// A name server that runs until it is dropped.
@@ -207,7 +222,28 @@ impl Script {
             }
             Answer::GarbageFirst(data) => vec![garbage(), bytes(holding(question, data))],
             Answer::Garbage => vec![garbage()],
+            Answer::Plain(refusal, _) if question.edns.is_some() => refusal.datagrams(question),
+            Answer::Plain(_, data) => vec![bytes(holding(question, data))],
         }
+    }
+}
+
+impl EdnsRefusal {
+    fn datagrams(self, question: &Message) -> Vec<Vec<u8>> {
+        let mut message = response(question);
+        match self {
+            Self::Code(code) => message.metadata.response_code = code,
+            Self::BareHeader => {
+                message.metadata.response_code = ResponseCode::FormErr;
+                message.queries.clear();
+            }
+            Self::BadVersion => {
+                message.metadata.response_code = ResponseCode::BADVERS;
+                message.set_edns(Edns::new());
+            }
+            Self::Silence => return vec![],
+        }
+        vec![message.to_vec().unwrap()]
     }
 }
 

@@ -4,15 +4,10 @@
 //! to 1 GiB for the "large window" that the RFC does not know. No reference reaches further back than what was decoded
 //! before it, so a body of which only so much is read needs no larger window; the announcement is lowered to that.
 
-use std::io::{self, Write as _};
-
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
-use super::plain::Plain;
-use super::{Refusal, Undo, WINDOW_GAP_BYTES};
+use super::{Coding, DecodeStep, Refusal, Undo, WINDOW_GAP_BYTES};
 
-/// Decoded bytes wait here on their way into the plain body.
-const BUFFER_BYTES: usize = 16 << 10;
 /// The first seven bits of a stream with a window that only the "large window" variant has.
 const LARGE_WINDOW: u8 = 0x11;
 /// Windows whose announcement is four bits long; shorter and longer announcements are of smaller ones.
@@ -21,11 +16,10 @@ const LOWERED_BITS: std::ops::Range<u32> = 18..24;
 /// A brotli stream.
 pub(super) struct Brotli {
     state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
-    plain: Plain,
+    /// Most decoded bytes that are read.
     max_bytes: usize,
     has_begun: bool,
     has_ended: bool,
-    buffer: Box<[u8]>,
 }
 
 impl Brotli {
@@ -33,11 +27,9 @@ impl Brotli {
         let alloc = StandardAlloc::default;
         Self {
             state: BrotliState::new_strict(alloc(), alloc(), alloc()),
-            plain: Plain::new(max_bytes),
             max_bytes,
             has_begun: false,
             has_ended: false,
-            buffer: vec![0; BUFFER_BYTES].into(),
         }
     }
 
@@ -55,52 +47,42 @@ impl Brotli {
         Ok((first & !0x0e) | (announced.min(enough.unwrap_or(announced)) << 1))
     }
 
-    /// Decodes until the input is used up, or the body is full: a few bytes may stand for gigabytes.
-    fn decode(&mut self, coded: &[u8]) -> Result<(), Refusal> {
-        let (mut available, mut taken, mut total) = (coded.len(), 0, 0);
-        while !self.has_ended && !self.plain.is_full() {
-            let (mut room, mut written) = (BUFFER_BYTES, 0);
-            let result = BrotliDecompressStream(
-                &mut available,
-                &mut taken,
-                coded,
-                &mut room,
-                &mut written,
-                &mut self.buffer,
-                &mut total,
-                &mut self.state,
-            );
-            self.plain.write_all(&self.buffer[..written])?;
-            match result {
-                BrotliResult::ResultSuccess => self.has_ended = true,
-                BrotliResult::NeedsMoreInput => break,
-                BrotliResult::NeedsMoreOutput => {}
-                BrotliResult::ResultFailure => return Err(Refusal::Broken),
-            }
+    fn decode(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+        let (mut available, mut taken, mut free, mut given, mut total) = (coded.len(), 0, room.len(), 0, 0);
+        let result = BrotliDecompressStream(
+            &mut available,
+            &mut taken,
+            coded,
+            &mut free,
+            &mut given,
+            room,
+            &mut total,
+            &mut self.state,
+        );
+        match result {
+            BrotliResult::ResultSuccess => self.has_ended = true,
+            BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {}
+            BrotliResult::ResultFailure => return Err(Coding::Brotli.broken()),
         }
-        Ok(())
+        Ok(DecodeStep { taken, given })
     }
 }
 
 impl Undo for Brotli {
-    fn feed(&mut self, coded: &[u8]) -> Result<(), Refusal> {
+    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
         match coded {
-            [first, rest @ ..] if !self.has_begun => {
+            _ if self.has_ended => Ok(DecodeStep::default()),
+            [first, ..] if !self.has_begun => {
                 self.has_begun = true;
                 let first = self.admit(*first)?;
-                self.decode(&[first])?;
-                self.decode(rest)
+                self.decode(&[first], room)
             }
-            _ => self.decode(coded),
+            _ => self.decode(coded, room),
         }
     }
 
-    fn finish(&mut self) -> io::Result<()> {
-        if self.has_ended { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
-    }
-
-    fn plain(&mut self) -> &mut Plain {
-        &mut self.plain
+    fn is_complete(&self) -> bool {
+        self.has_ended
     }
 }
 

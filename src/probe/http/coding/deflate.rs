@@ -1,76 +1,61 @@
-//! The codings that are made of deflate: gzip, zlib, and bare deflate. Their windows are 32 KiB by definition.
+//! The codings `deflate` and bare deflate. Their windows are 32 KiB by definition.
+//!
+//! Some servers send bare deflate data where the zlib format is meant (RFC 9110, section 8.4.1.2). The first two bytes
+//! tell which it is.
 
-use std::io::{self, Write};
+use flate2::Decompress;
 
-use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use super::gzip::inflate;
+use super::{Coding, DecodeStep, Refusal, Undo};
 
-use super::plain::Plain;
-use super::{Refusal, Undo};
+const BROKEN: Refusal = Coding::Deflate.broken();
 
-/// One of them.
-pub(super) enum Deflate {
-    /// One or more members. Boxed: their headers are large.
-    Gzip(Box<MultiGzDecoder<Plain>>),
-    Zlib(ZlibDecoder<Plain>),
-    Bare(DeflateDecoder<Plain>),
+/// A stream of zlib or bare deflate data.
+#[derive(Default)]
+pub(super) struct Deflate {
+    /// Made when the format is known.
+    inflate: Option<Decompress>,
+    /// The first byte, until the second one has come.
+    first: Option<u8>,
+    has_ended: bool,
 }
 
 impl Deflate {
-    pub(super) fn gzip(max_bytes: usize) -> Self {
-        Self::Gzip(Box::new(MultiGzDecoder::new(Plain::new(max_bytes))))
-    }
-
-    /// Some servers send bare deflate data where the zlib format is meant (RFC 9110, section 8.4.1.2).
-    pub(super) fn zlib_or_bare(coded: &[u8], max_bytes: usize) -> Self {
-        let plain = Plain::new(max_bytes);
-        if is_zlib(coded) {
-            Self::Zlib(ZlibDecoder::new(plain))
-        } else {
-            Self::Bare(DeflateDecoder::new(plain))
-        }
-    }
-
-    fn decoder(&mut self) -> &mut dyn Write {
-        match self {
-            Self::Gzip(decoder) => decoder,
-            Self::Zlib(decoder) => decoder,
-            Self::Bare(decoder) => decoder,
-        }
+    fn inflate_some(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+        let Some(decoder) = self.inflate.as_mut().filter(|_| !self.has_ended) else {
+            return Ok(DecodeStep::default());
+        };
+        let (step, has_ended) = inflate(decoder, coded, room).ok_or(BROKEN)?;
+        self.has_ended = has_ended;
+        Ok(step)
     }
 }
 
 impl Undo for Deflate {
-    fn feed(&mut self, coded: &[u8]) -> Result<(), Refusal> {
-        let mut rest = coded;
-        while !rest.is_empty() {
-            match self.decoder().write(rest)? {
-                0 => break, // The stream has ended; what follows belongs to nobody.
-                taken => rest = &rest[taken..],
+    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+        let Some(&next) = coded.first() else {
+            return self.inflate_some(coded, room);
+        };
+        match (&self.inflate, self.first) {
+            (Some(_), _) => self.inflate_some(coded, room),
+            (None, None) => {
+                self.first = Some(next);
+                Ok(DecodeStep { taken: 1, given: 0 })
+            }
+            (None, Some(first)) => {
+                let is_zlib = first & 0x0f == 8 && u16::from_be_bytes([first, next]) % 31 == 0;
+                self.inflate = Some(Decompress::new(is_zlib));
+                let begun = self.inflate_some(&[first], room)?;
+                if begun.taken == 1 && begun.given == 0 {
+                    self.inflate_some(coded, room)
+                } else {
+                    Err(BROKEN)
+                }
             }
         }
-        Ok(())
     }
 
-    fn finish(&mut self) -> io::Result<()> {
-        match self {
-            Self::Gzip(decoder) => decoder.try_finish(),
-            Self::Zlib(decoder) => decoder.try_finish(),
-            Self::Bare(decoder) => decoder.try_finish(),
-        }
-    }
-
-    fn plain(&mut self) -> &mut Plain {
-        match self {
-            Self::Gzip(decoder) => decoder.get_mut(),
-            Self::Zlib(decoder) => decoder.get_mut(),
-            Self::Bare(decoder) => decoder.get_mut(),
-        }
-    }
-}
-
-fn is_zlib(coded: &[u8]) -> bool {
-    match coded {
-        [method, flags, ..] => method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]) % 31 == 0,
-        _ => false,
+    fn is_complete(&self) -> bool {
+        self.has_ended
     }
 }

@@ -1,39 +1,41 @@
-//! Content codings: gzip, deflate, brotli, zstd, undone within limits of memory and of time on this thread.
+//! Content codings: gzip, deflate, brotli, zstd, undone step by step, within limits of memory and of time on this thread.
 //!
-//! A bomb costs no more than the limit: decoding stops there and keeps what it has. Brotli and zstd need a window
-//! besides the body, so of them half as much is undone, and one body at a time for each location. Decoding yields
-//! every few KiB, so that other checks of the thread go on and the deadline of this one cuts it off. Broken data is
-//! an error only when the body arrived whole.
+//! Codings are undone from the last one inwards; the first one that nobody knows leaves the bytes as they are, as in
+//! browsers (WHATWG Fetch, "handle content codings"). A bomb costs no more than the limit: decoding stops there and
+//! keeps what it has. Broken data is an error that names the coding.
 
 mod brotli;
+mod chain;
 mod deflate;
-mod plain;
+mod gzip;
 mod zstd;
-
-use std::io;
 
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
 use tokio::sync::Semaphore;
 
+use crate::probe::http::bounded::append;
+
 use brotli::Brotli;
+use chain::DecoderChain;
 use deflate::Deflate;
-use plain::Plain;
+use gzip::Gzip;
 use zstd::Zstd;
 
-/// Codings on top of each other that are undone; nobody means more.
-const LAYERS_MAX: usize = 2;
+/// Most codings on top of each other that are undone, as in curl.
+const LAYERS_MAX: usize = 5;
 /// A window is smaller by so much than the power of two that brotli makes room for.
 const WINDOW_GAP_BYTES: usize = 16;
-/// Coded bytes between two yields: at most a mebibyte of deflated ones, a millisecond of work.
-const SLICE_BYTES: usize = 1024;
 
 /// The reasons why a body is not decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
-    /// Not what its name says, or a name that nobody knows.
-    #[error("The body cannot be decoded")]
-    Broken,
+    /// The data is not what the name of the coding says.
+    #[error("The body is not valid {coding}")]
+    Broken {
+        /// The name of the coding.
+        coding: &'static str,
+    },
     /// It demands more memory than its format's specification grants.
     #[error("The body is compressed with a window above {max_mebibytes} MiB")]
     Window {
@@ -42,115 +44,124 @@ pub(super) enum Refusal {
     },
 }
 
-impl From<io::Error> for Refusal {
-    fn from(_: io::Error) -> Self {
-        Self::Broken
-    }
+/// The progress of one step of a decoder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct DecodeStep {
+    /// Coded bytes that were used up.
+    taken: usize,
+    /// Decoded bytes that were written.
+    given: usize,
 }
 
-/// Undoes one coding, piece by piece.
+/// Undoes one coding.
 trait Undo: Send {
-    /// Decodes a piece.
-    fn feed(&mut self, coded: &[u8]) -> Result<(), Refusal>;
+    /// Decodes some of `coded` into `room`. No progress in spite of input means that the data has ended: what follows
+    /// belongs to nobody.
+    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal>;
 
-    /// Nothing more will come; an error when more should.
-    fn finish(&mut self) -> io::Result<()>;
-
-    /// Returns what has been decoded so far.
-    fn plain(&mut self) -> &mut Plain;
+    /// Returns true when the data may end here.
+    fn is_complete(&self) -> bool;
 }
 
-/// A body as it arrived.
-#[derive(Debug)]
-pub(super) struct Coded<'a> {
-    pub(super) body: Vec<u8>,
-    pub(super) headers: &'a HeaderMap,
-    /// True when there would have been more of it.
+/// A body as it was before it was coded, or the beginning of it.
+#[derive(Debug, Default)]
+pub(super) struct DecodedBody {
+    pub(super) bytes: Vec<u8>,
+    /// True when there would have been more.
     pub(super) is_cut: bool,
 }
 
-/// The memory that decoding may take.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds<'a> {
-    /// Most bytes of a decoded body.
-    pub(super) max_bytes: usize,
-    /// Those that decode with a window: one at a time.
-    pub(super) windows: &'a Semaphore,
+/// Takes in a body piece by piece and decodes it meanwhile. Codings with a window are undone at the end, one body at a
+/// time: a slow server would keep others from theirs.
+pub(super) struct BodyReader {
+    chain: DecoderChain,
+    /// The coded bytes that wait for a window, and the most that may.
+    waiting: Vec<u8>,
+    waiting_max_bytes: usize,
 }
 
-impl Bounds<'_> {
-    /// Most bytes of a body that is decoded with a window: half, the window takes the other.
-    const fn beside_a_window(self) -> usize {
-        (self.max_bytes / 2).saturating_sub(WINDOW_GAP_BYTES)
+impl BodyReader {
+    /// A reader for a body that is coded as these headers say, of which at most `max_bytes` are kept.
+    pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Refusal> {
+        let chain = DecoderChain::new(headers, max_bytes)?;
+        Ok(Self { chain, waiting: Vec::new(), waiting_max_bytes: max_bytes / 2 })
+    }
+
+    /// Takes in a piece; whether more is wanted.
+    pub(super) async fn take(&mut self, piece: &[u8]) -> Result<bool, Refusal> {
+        if !self.chain.needs_window() {
+            return self.chain.feed(piece).await;
+        }
+        append(&mut self.waiting, piece, self.waiting_max_bytes);
+        Ok(self.waiting.len() < self.waiting_max_bytes)
+    }
+
+    /// The body, as far as it is kept. `is_cut`: there would have been more of it than was taken in. `windows` are the
+    /// permits for decoding with a window.
+    pub(super) async fn finish(mut self, is_cut: bool, windows: &Semaphore) -> Result<DecodedBody, Refusal> {
+        if self.chain.needs_window() {
+            // The semaphore is never closed.
+            let _turn = windows.acquire().await;
+            self.chain.feed(&self.waiting).await?;
+        }
+        self.chain.finish(is_cut)
     }
 }
 
-/// The body as it was before it was coded, within bounds.
-pub(super) async fn decode(coded: Coded<'_>, bounds: Bounds<'_>) -> Result<Vec<u8>, Refusal> {
-    let codings = codings(coded.headers);
-    if codings.len() > LAYERS_MAX {
-        return Err(Refusal::Broken);
-    }
-    // With a coding inside of another one, there are two bodies at once.
-    let layers = codings.len().max(1);
-    let bounds = Bounds { max_bytes: bounds.max_bytes / layers, ..bounds };
-    let mut body = coded.body;
-    for coding in codings.iter().rev() {
-        if !body.is_empty() {
-            body = undo(coding, body, coded.is_cut, bounds).await?;
+/// A content coding that can be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coding {
+    Gzip,
+    Deflate,
+    Brotli,
+    Zstd,
+}
+
+impl Coding {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "gzip" | "x-gzip" => Some(Self::Gzip),
+            "deflate" => Some(Self::Deflate),
+            "br" => Some(Self::Brotli),
+            "zstd" => Some(Self::Zstd),
+            _ => None,
         }
     }
-    Ok(body)
+
+    /// The refusal of data that is not what this coding's name says.
+    const fn broken(self) -> Refusal {
+        let coding = match self {
+            Self::Gzip => "gzip",
+            Self::Deflate => "deflate",
+            Self::Brotli => "br",
+            Self::Zstd => "zstd",
+        };
+        Refusal::Broken { coding }
+    }
+
+    const fn needs_window(self) -> bool {
+        matches!(self, Self::Brotli | Self::Zstd)
+    }
+
+    /// A decoder for a body of which at most `max_bytes` are read.
+    fn decoder(self, max_bytes: usize) -> Result<Box<dyn Undo>, Refusal> {
+        Ok(match self {
+            Self::Gzip => Box::new(Gzip::new()),
+            Self::Deflate => Box::new(Deflate::default()),
+            Self::Brotli => Box::new(Brotli::new(max_bytes)),
+            Self::Zstd => Box::new(Zstd::new(max_bytes)?),
+        })
+    }
 }
 
-/// Returns how many bytes of a coded body are worth keeping.
-pub(super) fn worth_keeping(headers: &HeaderMap, max_bytes: usize) -> usize {
-    if codings(headers).is_empty() { max_bytes } else { max_bytes / 2 }
-}
-
-/// The codings in the order of their application, in lower case.
-fn codings(headers: &HeaderMap) -> Vec<String> {
+/// The codings that are undone, the outermost first: up to the first one that nobody knows, none when there are too many.
+fn known(headers: &HeaderMap) -> Vec<Coding> {
     let values = headers.get_all(CONTENT_ENCODING).iter();
     let names = values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
     let names = names.map(|name| name.trim().to_ascii_lowercase());
-    names.filter(|name| !name.is_empty() && name != "identity").collect()
-}
-
-fn needs_window(coding: &str) -> bool {
-    matches!(coding, "br" | "zstd")
-}
-
-async fn undo(coding: &str, body: Vec<u8>, is_cut: bool, bounds: Bounds<'_>) -> Result<Vec<u8>, Refusal> {
-    // The semaphore is never closed.
-    let _turn = if needs_window(coding) { bounds.windows.acquire().await.ok() } else { None };
-    let mut decoder = decoder(coding, &body, bounds)?;
-    match feed(decoder.as_mut(), &body).await {
-        Err(Refusal::Broken) if is_cut => Ok(decoder.plain().take()),
-        Err(refusal) => Err(refusal),
-        Ok(()) => Ok(decoder.plain().take()),
-    }
-}
-
-fn decoder(coding: &str, body: &[u8], bounds: Bounds<'_>) -> Result<Box<dyn Undo>, Refusal> {
-    let decoder: Box<dyn Undo> = match coding {
-        "gzip" | "x-gzip" => Box::new(Deflate::gzip(bounds.max_bytes)),
-        "deflate" => Box::new(Deflate::zlib_or_bare(body, bounds.max_bytes)),
-        "br" => Box::new(Brotli::new(bounds.beside_a_window())),
-        "zstd" => Box::new(Zstd::new(bounds.beside_a_window())?),
-        _ => return Err(Refusal::Broken),
-    };
-    Ok(decoder)
-}
-
-async fn feed(decoder: &mut dyn Undo, body: &[u8]) -> Result<(), Refusal> {
-    for slice in body.chunks(SLICE_BYTES) {
-        decoder.feed(slice)?;
-        if decoder.plain().is_full() {
-            return Ok(());
-        }
-        tokio::task::yield_now().await;
-    }
-    Ok(decoder.finish()?)
+    let names: Vec<_> = names.filter(|name| !name.is_empty() && name != "identity").collect();
+    let known: Vec<_> = names.iter().rev().map_while(|name| Coding::named(name)).collect();
+    if known.len() > LAYERS_MAX { Vec::new() } else { known }
 }
 
 #[cfg(test)]
@@ -194,10 +205,19 @@ mod tests {
     }
 
     /// Decodes at most `LIMIT` bytes, half of that with a window.
-    async fn decoded(coding: &'static str, body: Vec<u8>, is_cut: bool) -> Result<Vec<u8>, Refusal> {
+    async fn read(coding: &'static str, body: &[u8], is_cut: bool) -> Result<DecodedBody, Refusal> {
         let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static(coding))]);
-        let bounds = Bounds { max_bytes: LIMIT, windows: &Semaphore::new(1) };
-        decode(Coded { body, headers: &headers, is_cut }, bounds).await
+        let mut reader = BodyReader::new(&headers, LIMIT)?;
+        for piece in body.chunks(333) {
+            if !reader.take(piece).await? {
+                break;
+            }
+        }
+        reader.finish(is_cut, &Semaphore::new(1)).await
+    }
+
+    async fn decoded(coding: &'static str, body: Vec<u8>, is_cut: bool) -> Result<Vec<u8>, Refusal> {
+        read(coding, &body, is_cut).await.map(|body| body.bytes)
     }
 
     #[rstest]
@@ -225,7 +245,8 @@ mod tests {
         #[case] kept: usize,
     ) {
         let bomb = encode(&vec![b'a'; 10_000_000]);
-        assert_eq!(decoded(coding, bomb, false).await, Ok(vec![b'a'; kept]));
+        let body = read(coding, &bomb, false).await.unwrap();
+        assert_eq!((body.bytes, body.is_cut), (vec![b'a'; kept], true));
     }
 
     /// Frames of zstd and members of gzip may follow each other; a frame of zstd may hold something else.
@@ -247,23 +268,69 @@ mod tests {
         encoder.window_log(23).unwrap();
         encoder.write_all(&plain).unwrap();
         let headers = HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static("zstd"))]);
-        let bounds = Bounds { max_bytes: 3_000_000, windows: &Semaphore::new(1) };
-        let body = encoder.finish().unwrap();
-        let decoded = decode(Coded { body, headers: &headers, is_cut: false }, bounds).await.unwrap();
-        assert_eq!(decoded.len(), 1_500_000 - WINDOW_GAP_BYTES);
-        assert!(plain.starts_with(&decoded));
+        let mut chain = DecoderChain::new(&headers, 3_000_000).unwrap();
+        chain.feed(&encoder.finish().unwrap()).await.unwrap();
+        let decoded = chain.finish(false).unwrap();
+        assert_eq!((decoded.bytes.len(), decoded.is_cut), (1_500_000 - WINDOW_GAP_BYTES, true));
+        assert!(plain.starts_with(&decoded.bytes));
     }
 
     #[rstest]
-    #[case("gzip")]
-    #[case("br")]
-    #[case("zstd")]
-    #[case("compress")]
-    #[case("gzip, gzip, gzip")]
+    #[case("gzip", "gzip")]
+    #[case("deflate", "deflate")]
+    #[case("br", "br")]
+    #[case("zstd", "zstd")]
+    #[case("utf-8, x-gzip", "gzip")]
+    #[case("gzip, gzip, gzip", "gzip")]
     #[tokio::test]
-    async fn broken_and_unknown_codings_are_errors(#[case] coding: &'static str) {
+    async fn broken_data_is_an_error(#[case] coding: &'static str, #[case] name: &'static str) {
         let body = b"\xff\xff not coded at all".to_vec();
-        assert_eq!(decoded(coding, body, false).await, Err(Refusal::Broken));
+        assert_eq!(decoded(coding, body, false).await, Err(Refusal::Broken { coding: name }));
+    }
+
+    #[rstest]
+    #[case("none")]
+    #[case("utf-8")]
+    #[case("aws-chunked")]
+    #[case("binary")]
+    #[case("")]
+    #[case(", ,")]
+    #[case("compress")]
+    #[case("gzip, none")]
+    #[case("gzip, gzip, gzip, gzip, gzip, gzip")]
+    #[tokio::test]
+    async fn an_unknown_coding_leaves_the_bytes_as_they_are(#[case] coding: &'static str) {
+        assert_eq!(decoded(coding, b"hello".to_vec(), false).await, Ok(b"hello".to_vec()));
+    }
+
+    #[tokio::test]
+    async fn an_empty_body_is_coded_in_any_way() {
+        for coding in ["gzip", "deflate", "br", "zstd", "gzip, br"] {
+            assert_eq!(decoded(coding, Vec::new(), false).await, Ok(Vec::new()), "{coding}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_of_exactly_the_limit_is_whole() {
+        for coding in ["gzip", "identity"] {
+            for (length, is_cut) in [(LIMIT, false), (LIMIT + 1, true)] {
+                let plain = vec![b'a'; length];
+                let coded = if coding == "gzip" { gzip(&plain) } else { plain };
+                let body = read(coding, &coded, false).await.unwrap();
+                assert_eq!((body.bytes.len(), body.is_cut), (LIMIT, is_cut), "{coding}");
+            }
+        }
+    }
+
+    /// Layers that unfold into ever more work for nothing end early.
+    #[tokio::test]
+    async fn a_bomb_of_layers_ends_early() {
+        let blocks = [0, 0, 0, 0xff, 0xff].repeat(4 << 20); // Empty blocks of bare deflate.
+        let bomb = gzip(&gzip(&gzip(&blocks)));
+        let headers =
+            HeaderMap::from_iter([(CONTENT_ENCODING, HeaderValue::from_static("deflate, gzip, gzip, gzip"))]);
+        let mut chain = DecoderChain::new(&headers, LIMIT).unwrap();
+        assert_eq!(chain.feed(&bomb).await, Ok(false));
     }
 
     #[rstest]
@@ -278,6 +345,6 @@ mod tests {
         cut.truncate(cut.len() - 20);
         let given = decoded(coding, cut.clone(), true).await.unwrap();
         assert!(given.starts_with(b"hello") || coding == "zstd", "a block of zstd is given as a whole");
-        assert_eq!(decoded(coding, cut, false).await, Err(Refusal::Broken));
+        assert_eq!(decoded(coding, cut, false).await, Err(Refusal::Broken { coding }));
     }
 }

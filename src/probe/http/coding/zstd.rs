@@ -5,18 +5,16 @@
 //! reference reaches further back than what was decoded before it, so where less than a window is read the header
 //! that reaches the decoder announces less.
 
-use std::io::{self, Write as _};
-
 use zstd::stream::raw::{Decoder, InBuffer, Operation as _, OutBuffer};
 
-use super::plain::Plain;
-use super::{Refusal, Undo};
+use super::{Coding, DecodeStep, Refusal, Undo};
+
+const BROKEN: Refusal = Coding::Zstd.broken();
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const WINDOW_MAX_BYTES: u64 = 8 << 20;
 /// A block is decoded as a whole; the last one that is wanted may reach so far beyond the limit.
 const BLOCK_MAX_BYTES: u64 = 128 << 10;
-const BUFFER_BYTES: usize = 16 << 10;
 
 const CHECKSUM: u8 = 0x04;
 const SINGLE_SEGMENT: u8 = 0x20;
@@ -25,94 +23,63 @@ const DICTIONARY: u8 = 0x03;
 /// A sequence of frames.
 pub(super) struct Zstd {
     decoder: Decoder<'static>,
-    plain: Plain,
+    /// Most decoded bytes that are read.
     max_bytes: usize,
     /// The bytes of a header that is not complete yet.
     header: Vec<u8>,
     /// Within a frame, behind its header.
     is_in_frame: bool,
-    buffer: Box<[u8]>,
 }
 
 impl Zstd {
-    pub(super) fn new(max_bytes: usize) -> io::Result<Self> {
-        Ok(Self {
-            decoder: Decoder::new()?,
-            plain: Plain::new(max_bytes),
-            max_bytes,
-            header: Vec::new(),
-            is_in_frame: false,
-            buffer: vec![0; BUFFER_BYTES].into(),
-        })
+    pub(super) fn new(max_bytes: usize) -> Result<Self, Refusal> {
+        let decoder = Decoder::new().map_err(|_| BROKEN)?;
+        Ok(Self { decoder, max_bytes, header: Vec::new(), is_in_frame: false })
     }
 
-    /// Takes what belongs to the header of the next frame from `coded`; returns the rest.
-    fn begin_frame<'a>(&mut self, coded: &'a [u8]) -> Result<&'a [u8], Refusal> {
-        let wanted = match Header::parse(&self.header) {
-            Parsed::Header(header) => {
-                let admitted = header.admit(self.max_bytes)?;
-                self.header.clear();
-                self.is_in_frame = true;
-                self.decode(&admitted)?;
-                return Ok(coded);
-            }
-            Parsed::Foreign => {
-                // A frame to be skipped, or no frame at all: the decoder knows, and neither has a window.
-                let begun = std::mem::take(&mut self.header);
-                self.is_in_frame = true;
-                self.decode(&begun)?;
-                return Ok(coded);
-            }
-            Parsed::Incomplete { missing } => missing.min(coded.len()),
+    /// Begins the frame whose header is complete, or one that has no header of this kind.
+    fn begin_frame(&mut self) -> Result<(), Refusal> {
+        let begun = match Header::parse(&self.header) {
+            Parsed::Header(header) => header.admit(self.max_bytes)?,
+            // A frame to be skipped, or no frame at all: the decoder knows, and neither has a window.
+            Parsed::Foreign | Parsed::Incomplete { .. } => std::mem::take(&mut self.header),
         };
-        self.header.extend_from_slice(&coded[..wanted]);
-        Ok(&coded[wanted..])
+        self.header.clear();
+        self.is_in_frame = true;
+        // A header gives nothing.
+        self.decode(&begun, &mut [])?;
+        Ok(())
     }
 
-    /// Decodes up to the end of the frame; returns the number of bytes taken.
-    fn decode(&mut self, coded: &[u8]) -> io::Result<usize> {
-        let mut input = InBuffer::around(coded);
-        loop {
-            let mut output = OutBuffer::around(&mut self.buffer[..]);
-            let hint = self.decoder.run(&mut input, &mut output)?;
-            let written = output.pos();
-            let is_drained = written < BUFFER_BYTES;
-            self.plain.write_all(&self.buffer[..written])?;
-            if hint == 0 {
-                self.is_in_frame = false;
-            }
-            if hint == 0 || (is_drained && input.pos() == coded.len()) || self.plain.is_full() {
-                return Ok(input.pos());
-            }
+    /// Decodes up to the end of the frame.
+    fn decode(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+        let (mut input, mut output) = (InBuffer::around(coded), OutBuffer::around(room));
+        let hint = self.decoder.run(&mut input, &mut output).map_err(|_| BROKEN)?;
+        if hint == 0 {
+            self.is_in_frame = false;
         }
+        Ok(DecodeStep { taken: input.pos(), given: output.pos() })
     }
 }
 
 impl Undo for Zstd {
-    fn feed(&mut self, coded: &[u8]) -> Result<(), Refusal> {
-        let mut rest = coded;
-        while !self.plain.is_full() {
-            if self.is_in_frame {
-                if rest.is_empty() {
-                    break;
-                }
-                rest = &rest[self.decode(rest)?..];
-            } else if rest.is_empty() && !Header::is_complete(&self.header) {
-                break;
-            } else {
-                rest = self.begin_frame(rest)?;
-            }
+    fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
+        if self.is_in_frame {
+            return self.decode(coded, room);
         }
-        Ok(())
+        let taken = match Header::parse(&self.header) {
+            Parsed::Incomplete { missing } => missing.min(coded.len()),
+            Parsed::Header(_) | Parsed::Foreign => 0,
+        };
+        self.header.extend_from_slice(&coded[..taken]);
+        if Header::is_complete(&self.header) {
+            self.begin_frame()?;
+        }
+        Ok(DecodeStep { taken, given: 0 })
     }
 
-    fn finish(&mut self) -> io::Result<()> {
-        let is_complete = !self.is_in_frame && self.header.is_empty();
-        if is_complete { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
-    }
-
-    fn plain(&mut self) -> &mut Plain {
-        &mut self.plain
+    fn is_complete(&self) -> bool {
+        !self.is_in_frame && self.header.is_empty()
     }
 }
 

@@ -1,0 +1,137 @@
+//! The encoding of a body, found as browsers find it (WHATWG HTML, "determining the character encoding").
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+/// The bytes at the beginning of a page in which its own word for the encoding counts.
+const PRESCAN_BYTES: usize = 1024;
+
+/// The encoding of a text: what its first bytes mark, what the server says, what a page says about itself; and if nobody
+/// says anything, UTF-8 where that is possible. `is_cut`: there are more bytes.
+pub(super) fn encoding_of(content_type: Option<&str>, bytes: &[u8], is_cut: bool) -> &'static Encoding {
+    declared_encoding(content_type, bytes)
+        .or_else(|| is_page(content_type, bytes).then(|| encoding_in_page(bytes)).flatten())
+        .unwrap_or_else(|| if is_utf8(bytes, is_cut) { UTF_8 } else { WINDOWS_1252 })
+}
+
+/// The encoding that the first bytes mark or the server says.
+pub(super) fn declared_encoding(content_type: Option<&str>, bytes: &[u8]) -> Option<&'static Encoding> {
+    let marked = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
+    marked.or_else(|| labelled(parameter(content_type?, "charset")?.as_bytes()))
+}
+
+fn labelled(label: &[u8]) -> Option<&'static Encoding> {
+    Encoding::for_label_no_replacement(label)
+}
+
+/// The value of a parameter of a `Content-Type`, without its quotes.
+fn parameter<'a>(content_type: &'a str, name: &str) -> Option<&'a str> {
+    content_type.split(';').skip(1).find_map(|part| {
+        let (key, value) = part.split_once('=')?;
+        key.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches(['"', '\'']))
+    })
+}
+
+/// Returns true for HTML and XML, which may name their encoding themselves.
+fn is_page(content_type: Option<&str>, bytes: &[u8]) -> bool {
+    match content_type.map(|text| text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()) {
+        Some(kind) if !kind.is_empty() => kind.ends_with("html") || kind.ends_with("xml"),
+        _ => bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<'),
+    }
+}
+
+/// The encoding that a page names in its first bytes: `<?xml encoding=…?>`, `<meta charset=…>`, or
+/// `<meta http-equiv=content-type content=…>`. Whoever could read it was not reading UTF-16.
+fn encoding_in_page(bytes: &[u8]) -> Option<&'static Encoding> {
+    let head = bytes[..bytes.len().min(PRESCAN_BYTES)].to_ascii_lowercase();
+    let in_xml = head.starts_with(b"<?xml").then(|| {
+        let end = position(&head, b"?>").unwrap_or(head.len());
+        value_after(&head[..end], b"encoding")
+    });
+    let found = in_xml.flatten().or_else(|| encoding_in_meta(&head))?;
+    Some(if found == UTF_16LE || found == UTF_16BE { UTF_8 } else { found })
+}
+
+fn encoding_in_meta(head: &[u8]) -> Option<&'static Encoding> {
+    let mut rest = head;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'<') {
+        rest = &rest[at..];
+        if rest.starts_with(b"<!--") {
+            rest = &rest[position(rest, b"-->")?..];
+        } else if rest.starts_with(b"<meta") {
+            let end = rest.iter().position(|byte| *byte == b'>').unwrap_or(rest.len());
+            if let Some(found) = value_after(&rest[..end], b"charset") {
+                return Some(found);
+            }
+        }
+        rest = &rest[1..];
+    }
+    None
+}
+
+/// The encoding that stands behind `name` and an equals sign.
+fn value_after(text: &[u8], name: &[u8]) -> Option<&'static Encoding> {
+    let behind = &text[position(text, name)? + name.len()..];
+    let value = behind.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let value = value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'")).unwrap_or(value);
+    let is_end =
+        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b';' | b'>' | b'/' | b'?');
+    let end = value.iter().position(is_end).unwrap_or(value.len());
+    labelled(&value[..end])
+}
+
+fn position(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    text.windows(wanted.len()).position(|window| window == wanted)
+}
+
+/// Returns true for UTF-8, whose last character may be cut if there are more bytes.
+fn is_utf8(bytes: &[u8], is_cut: bool) -> bool {
+    std::str::from_utf8(bytes).map_or_else(|error| is_cut && error.error_len().is_none(), |_| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("text/html; charset=iso-8859-1", b"", "windows-1252")]
+    #[case("text/html;charset=\"Shift_JIS\"", b"", "Shift_JIS")]
+    #[case("text/html; x=y; CHARSET='UTF-16LE'", b"", "UTF-16LE")]
+    #[case("text/plain; charset=utf-16", b"\xfe\xff\0a", "UTF-16BE")]
+    #[case("text/plain; charset=latin1", b"\xef\xbb\xbfa", "UTF-8")]
+    #[case("text/plain; charset=koi8-r", b"\xc1", "KOI8-R")]
+    #[case("text/plain; charset=no-such-one", b"caf\xc3\xa9", "UTF-8")]
+    #[case("text/plain; charset=no-such-one", b"caf\xe9", "windows-1252")]
+    #[case("text/plain; charset=", b"caf\xe9", "windows-1252")]
+    #[case("text/plain; charset=iso-2022-kr", b"caf\xe9", "windows-1252")]
+    #[case("text/html", b"<html><meta charset=gb2312>", "GBK")]
+    #[case("text/html", b"<META  name=x>< meta><meta CharSet = 'euc-jp' />", "EUC-JP")]
+    #[case("text/html", b"<!-- <meta charset=big5> --><meta charset=\"euc-kr\">", "EUC-KR")]
+    #[case(
+        "text/html",
+        b"<meta http-equiv=Content-Type content=\"text/html; charset=iso-8859-2\">",
+        "ISO-8859-2"
+    )]
+    #[case("text/html", b"<meta charset=utf-16>\xff", "UTF-8")]
+    #[case("text/plain", b"<meta charset=big5>", "UTF-8")]
+    #[case("application/xml", b"<?xml version=\"1.0\" encoding=\"ISO-8859-15\"?>", "ISO-8859-15")]
+    #[case("application/xhtml+xml", b"<?xml version='1.0' encoding='windows-1251'?>", "windows-1251")]
+    #[case("", b" <meta charset=big5>", "Big5")]
+    #[case("", b"", "UTF-8")]
+    fn an_encoding_is_found_as_browsers_find_it(
+        #[case] content_type: &str,
+        #[case] bytes: &[u8],
+        #[case] expected: &str,
+    ) {
+        let content_type = Some(content_type).filter(|text| !text.is_empty());
+        assert_eq!(encoding_of(content_type, bytes, false).name(), expected);
+    }
+
+    #[test]
+    fn the_last_character_may_be_cut_with_the_body() {
+        assert_eq!(encoding_of(None, b"caf\xc3", true).name(), "UTF-8");
+        assert_eq!(encoding_of(None, b"caf\xc3", false).name(), "windows-1252");
+        assert_eq!(encoding_of(None, b"c\xe9af", true).name(), "windows-1252");
+    }
+}

@@ -1,0 +1,156 @@
+//! The decoders of one body, one behind the other, and what comes out at the end, up to a limit.
+//!
+//! Whatever is between two decoders is one buffer, never a whole body. Decoding yields every few KiB, so that other
+//! checks of the thread go on and the deadline of this one cuts it off.
+
+use http::HeaderMap;
+
+use super::{Coding, DecodedBody, Refusal, Undo, WINDOW_GAP_BYTES, known};
+use crate::probe::http::bounded::append;
+
+const BUFFER_BYTES: usize = 16 << 10;
+/// Coded and decoded bytes of all decoders between two yields: well below a millisecond of work.
+const WORK_BETWEEN_YIELDS: usize = 128 << 10;
+/// Coded and decoded bytes of all decoders: more than any body within the other limits needs.
+const WORK_MAX_BYTES: usize = 32 << 20;
+
+/// The decoders of one body.
+pub(super) struct DecoderChain {
+    /// The outermost coding first.
+    layers: Vec<DecoderLayer>,
+    /// Where a decoder writes.
+    buffer: Box<[u8]>,
+    plain: Vec<u8>,
+    max_bytes: usize,
+    is_cut: bool,
+    has_input: bool,
+    work: usize,
+}
+
+/// A decoder with the input that waits for it.
+struct DecoderLayer {
+    coding: Coding,
+    decoder: Box<dyn Undo>,
+    waiting: Vec<u8>,
+    /// The last step filled all its room.
+    may_have_more: bool,
+    /// So much of its output is read; a decoder with a lowered window has no more that is right.
+    room_bytes: usize,
+}
+
+impl DecoderLayer {
+    fn new(coding: Coding, max_bytes: usize) -> Result<Self, Refusal> {
+        let room_bytes = if coding.needs_window() { max_bytes } else { usize::MAX };
+        let decoder = coding.decoder(max_bytes)?;
+        Ok(Self { coding, decoder, waiting: Vec::new(), may_have_more: false, room_bytes })
+    }
+
+    const fn has_work(&self) -> bool {
+        self.may_have_more || !self.waiting.is_empty()
+    }
+}
+
+impl DecoderChain {
+    /// The decoders that undo what these headers say, for a body of which at most `max_bytes` are kept, half of that
+    /// where a coding needs a window.
+    pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Refusal> {
+        let codings = known(headers);
+        let has_window = codings.iter().any(|coding| coding.needs_window());
+        let max_bytes = if has_window { (max_bytes / 2).saturating_sub(WINDOW_GAP_BYTES) } else { max_bytes };
+        let layers = codings.into_iter().map(|coding| DecoderLayer::new(coding, max_bytes));
+        let layers = layers.collect::<Result<Vec<_>, _>>()?;
+        let buffer = if layers.is_empty() { Vec::new() } else { vec![0; BUFFER_BYTES] };
+        Ok(Self {
+            layers,
+            buffer: buffer.into(),
+            plain: Vec::new(),
+            max_bytes,
+            is_cut: false,
+            has_input: false,
+            work: 0,
+        })
+    }
+
+    /// Returns true when a decoder allocates a window of the size that the body announces.
+    pub(super) fn needs_window(&self) -> bool {
+        self.layers.iter().any(|layer| layer.coding.needs_window())
+    }
+
+    /// Decodes a piece of the body; whether more of it is wanted.
+    pub(super) async fn feed(&mut self, piece: &[u8]) -> Result<bool, Refusal> {
+        self.has_input |= !piece.is_empty();
+        for part in piece.chunks(BUFFER_BYTES) {
+            match self.layers.first_mut() {
+                None => self.keep(part),
+                Some(outermost) => {
+                    outermost.waiting.extend_from_slice(part);
+                    self.run().await?;
+                }
+            }
+            if self.is_cut {
+                break;
+            }
+        }
+        Ok(!self.is_cut)
+    }
+
+    /// The body, as far as it is kept. Broken when the coded data should go on and was not cut.
+    pub(super) fn finish(self, is_cut: bool) -> Result<DecodedBody, Refusal> {
+        let is_cut = is_cut || self.is_cut;
+        match self.layers.iter().find(|layer| !layer.decoder.is_complete()) {
+            Some(layer) if !is_cut && self.has_input => Err(layer.coding.broken()),
+            _ => Ok(DecodedBody { bytes: self.plain, is_cut }),
+        }
+    }
+
+    /// Decodes until all that waits is used up, or the limit is reached.
+    async fn run(&mut self) -> Result<(), Refusal> {
+        let mut unyielded = 0;
+        while !self.is_cut {
+            let Some(at) = self.next_layer() else { break };
+            let worked = self.step(at)?;
+            self.work += worked;
+            unyielded += worked;
+            self.is_cut |= self.work > WORK_MAX_BYTES;
+            if unyielded > WORK_BETWEEN_YIELDS {
+                unyielded = 0;
+                tokio::task::yield_now().await;
+            }
+        }
+        Ok(())
+    }
+
+    /// The innermost decoder that has work: it goes first, so that nothing piles up in front of it.
+    fn next_layer(&self) -> Option<usize> {
+        self.layers.iter().rposition(DecoderLayer::has_work)
+    }
+
+    /// One step of one decoder; the number of bytes that went in and out.
+    fn step(&mut self, at: usize) -> Result<usize, Refusal> {
+        let layer = &mut self.layers[at];
+        let room = layer.room_bytes.min(BUFFER_BYTES);
+        let step = layer.decoder.step(&layer.waiting, &mut self.buffer[..room])?;
+        layer.waiting.drain(..step.taken);
+        layer.may_have_more = step.given == room;
+        layer.room_bytes -= step.given;
+        if step.taken == 0 && step.given == 0 {
+            layer.waiting.clear(); // The data has ended; what follows belongs to nobody.
+            layer.may_have_more = false;
+        }
+        self.is_cut |= layer.room_bytes == 0 && !layer.decoder.is_complete();
+        let given = &self.buffer[..step.given];
+        match self.layers.get_mut(at + 1) {
+            Some(next) => next.waiting.extend_from_slice(given),
+            None => {
+                self.is_cut |= given.len() > self.max_bytes - self.plain.len();
+                append(&mut self.plain, given, self.max_bytes);
+            }
+        }
+        Ok(step.taken + step.given)
+    }
+
+    fn keep(&mut self, part: &[u8]) {
+        self.is_cut |= part.len() > self.max_bytes - self.plain.len();
+        append(&mut self.plain, part, self.max_bytes);
+    }
+}

@@ -1,0 +1,128 @@
+//! Why an exchange ended without an answer: errors of the HTTP library, read as statements about the server.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::io;
+
+use h2::Reason;
+
+use crate::egress::is_head_too_large;
+use crate::model::check::ErrorCode;
+use crate::probe::stop::Stop;
+use crate::probe::tls::{self, HttpOffer};
+
+/// The end of an exchange without an answer.
+pub(super) enum NoAnswer {
+    /// The check ends with it.
+    Stopped(Stop),
+    /// The server has not processed the request (RFC 9113, section 8.7): it may be asked once more.
+    Unprocessed {
+        /// The versions that are offered then.
+        offer: HttpOffer,
+        /// What is said when that is of no use either.
+        stop: Stop,
+    },
+}
+
+impl NoAnswer {
+    /// Reads an error that came instead of a response.
+    pub(super) fn of(error: &hyper::Error) -> Self {
+        let stop = broken(error);
+        let offer = match cause::<h2::Error>(error) {
+            Some(error) if error.is_remote() => match error.reason() {
+                Some(Reason::HTTP_1_1_REQUIRED) => Some(HttpOffer::OnlyHttp1),
+                Some(Reason::REFUSED_STREAM) if error.is_reset() => Some(HttpOffer::Any),
+                // A farewell: what the server has taken is answered, and the rest fails with this error.
+                Some(Reason::NO_ERROR) if error.is_go_away() => Some(HttpOffer::Any),
+                _ => None,
+            },
+            _ => None,
+        };
+        match offer {
+            Some(offer) => Self::Unprocessed { offer, stop },
+            None => Self::Stopped(stop),
+        }
+    }
+
+    pub(super) fn into_stop(self) -> Stop {
+        match self {
+            Self::Stopped(stop) | Self::Unprocessed { stop, .. } => stop,
+        }
+    }
+}
+
+impl From<Stop> for NoAnswer {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+/// Reads an error of the HTTP library as a statement about the server.
+pub(super) fn broken(error: &hyper::Error) -> Stop {
+    if let Some(error) = cause::<io::Error>(error) {
+        return tls::failure(error, ErrorCode::HttpProtocol);
+    }
+    let message = match (error, cause::<h2::Error>(error)) {
+        (_, Some(error)) => Cow::Owned(http2_message(error)),
+        (error, _) if is_head_too_large(error) => {
+            Cow::Borrowed("The head of the response is larger than 256 KiB or 4,096 lines")
+        }
+        (error, _) if error.is_parse() => Cow::Borrowed("The answer is not a proper HTTP response"),
+        (error, _) if error.is_incomplete_message() => {
+            Cow::Borrowed("The connection was closed before the response was complete")
+        }
+        _ => Cow::Borrowed("The HTTP exchange failed"),
+    };
+    Stop::failed(ErrorCode::HttpProtocol, message)
+}
+
+fn http2_message(error: &h2::Error) -> String {
+    let Some(reason) = error.reason() else {
+        return "The HTTP/2 exchange failed".to_owned();
+    };
+    let name = reason_name(reason);
+    if error.is_remote() {
+        format!("The server ended the HTTP/2 exchange: {name}")
+    } else {
+        format!("The answer is not proper HTTP/2: {name}")
+    }
+}
+
+/// The name of an error code (RFC 9113, section 7).
+fn reason_name(reason: Reason) -> Cow<'static, str> {
+    const NAMES: [&str; 14] = [
+        "NO_ERROR",
+        "PROTOCOL_ERROR",
+        "INTERNAL_ERROR",
+        "FLOW_CONTROL_ERROR",
+        "SETTINGS_TIMEOUT",
+        "STREAM_CLOSED",
+        "FRAME_SIZE_ERROR",
+        "REFUSED_STREAM",
+        "CANCEL",
+        "COMPRESSION_ERROR",
+        "CONNECT_ERROR",
+        "ENHANCE_YOUR_CALM",
+        "INADEQUATE_SECURITY",
+        "HTTP_1_1_REQUIRED",
+    ];
+    let code = u32::from(reason);
+    let name = usize::try_from(code).ok().and_then(|code| NAMES.get(code));
+    name.map_or_else(|| Cow::Owned(format!("code {code}")), |name| Cow::Borrowed(*name))
+}
+
+/// The first cause of an error that is of this kind.
+fn cause<E: Error + 'static>(error: &hyper::Error) -> Option<&E> {
+    std::iter::successors(error.source(), |error| (*error).source()).find_map(|error| error.downcast_ref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_the_names_of_the_specification() {
+        assert_eq!(reason_name(Reason::HTTP_1_1_REQUIRED), "HTTP_1_1_REQUIRED");
+        assert_eq!(reason_name(Reason::from(99)), "code 99");
+    }
+}
