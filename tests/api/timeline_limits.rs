@@ -64,7 +64,7 @@ async fn an_incident_takes_a_thousand_entries_and_its_end() {
     let server = Server::shared();
     let client = server.client();
     let id = id_of(&open_incident(&client, &json!({})));
-    fill_incident(server, &id, 998, "x").await;
+    fill_incident(&server, &id, 998, "x").await;
     let path = format!("{}/updates", incident(&id));
     let entry = json!({"status": "identified", "message": "It is the cache."});
     assert_eq!(updates(&client.post(&path, &entry).expect(201).data()), 1_000);
@@ -82,7 +82,7 @@ async fn an_incident_takes_a_million_characters() {
     let made = open_incident(&client, &json!({}));
     let id = id_of(&made);
     let first = made["updates"][0]["message"].as_str().unwrap().chars().count();
-    fill_incident(server, &id, 99, &"ä".repeat(10_000)).await;
+    fill_incident(&server, &id, 99, &"ä".repeat(10_000)).await;
     let path = format!("{}/updates", incident(&id));
     let entry = |length: usize| json!({"status": "identified", "message": "ö".repeat(length)});
     assert_full(client.post(&path, &entry(10_000 - first + 1)));
@@ -97,7 +97,7 @@ async fn a_maintenance_takes_a_thousand_entries_and_its_end() {
     let id = planned::in_state(&client, "in_progress", &[]);
     let path = planned::maintenance(&id);
     let before = updates(&planned::shown(&client, &id));
-    fill_maintenance(server, &id, 1_000 - before, "x").await;
+    fill_maintenance(&server, &id, 1_000 - before, "x").await;
     let extension = json!({"scheduled_end": null, "message": "It takes longer."});
     assert_full(client.post(&format!("{path}/extend"), &extension));
     let extended = client.post(&format!("{path}/extend"), &json!({"scheduled_end": null})).expect(200).data();
