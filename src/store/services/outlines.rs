@@ -7,27 +7,29 @@ use sea_orm::{
 use watchkeeper_entities::service::{Column, Entity};
 
 use crate::id::Id;
+use crate::model::rules::Rules;
 use crate::model::service::ServiceKey;
-use crate::model::service_outline::ServiceOutline;
+use crate::model::service_outline::{ServiceOutline, SettingsOutline};
 use crate::model::sight::Sight;
-use crate::store::services::{KEYS_AT_ONCE, carrying, override_from, pause_from, seen, settings};
+use crate::store::services::settings::{codes_from, number_from};
+use crate::store::services::{KEYS_AT_ONCE, carrying, override_from, pause_from, seen};
 use crate::store::{MainError, PageWindow};
 
 /// The columns of an outline.
 #[derive(DerivePartialModel)]
 #[sea_orm(entity = "Entity")]
-pub(super) struct OutlineRow {
+struct OutlineRow {
     id: i64,
     public_id: String,
     organisation_id: i64,
     name: String,
     check_type: String,
     target: Option<String>,
-    pub(super) interval_seconds: Option<i32>,
-    pub(super) timeout_seconds: Option<i16>,
-    pub(super) retries: Option<i16>,
-    pub(super) assigned_probes: Option<String>,
-    pub(super) recovery_checks: Option<i16>,
+    interval_seconds: Option<i32>,
+    timeout_seconds: Option<i16>,
+    retries: Option<i16>,
+    assigned_probes: Option<String>,
+    recovery_checks: Option<i16>,
     paused_reason: Option<String>,
     paused_at: Option<i64>,
     override_status: Option<String>,
@@ -102,7 +104,7 @@ fn to_outline(row: OutlineRow) -> Result<ServiceOutline, MainError> {
         id: row.public_id.parse().map_err(|_| corrupt("its id has not the form of one".into()))?,
         organisation: row.organisation_id,
         check_type: check_type.map_err(|_| corrupt(format!("unknown check type {}", row.check_type)))?,
-        settings: settings::outline_from(&row).map_err(corrupt)?,
+        settings: settings_from(&row).map_err(corrupt)?,
         pause: pause_from(row.paused_reason, row.paused_at).map_err(corrupt)?,
         status_override: override_from(
             (row.override_status, row.override_at),
@@ -112,4 +114,20 @@ fn to_outline(row: OutlineRow) -> Result<ServiceOutline, MainError> {
         name: row.name,
         target: row.target,
     })
+}
+
+/// Returns the settings that an outline shows; `None` where the service has none.
+fn settings_from(row: &OutlineRow) -> Result<Option<SettingsOutline>, String> {
+    let (Some(interval), Some(timeout), Some(retries)) =
+        (row.interval_seconds, row.timeout_seconds, row.retries)
+    else {
+        return Ok(None);
+    };
+    Ok(Some(SettingsOutline {
+        interval_seconds: u32::try_from(interval).map_err(|_| "negative interval")?,
+        timeout_seconds: u8::try_from(timeout).map_err(|_| "timeout out of range")?,
+        retries: u8::try_from(retries).map_err(|_| "retries out of range")?,
+        assigned_probes: codes_from(row.assigned_probes.as_deref())?,
+        recovery_checks: number_from(row.recovery_checks, Rules::default().recovery_checks)?,
+    }))
 }

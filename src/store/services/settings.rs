@@ -8,8 +8,6 @@ use crate::model::quorum::UnknownQuorum;
 use crate::model::rules::FlappingRule;
 use crate::model::rules::Rules;
 use crate::model::service::{ProbeRole, Settings};
-use crate::model::service_outline::SettingsOutline;
-use crate::store::services::outlines::OutlineRow;
 
 /// Returns a row of which nothing but the settings is set.
 pub(super) fn to_columns(settings: Option<&Settings>) -> ActiveModel {
@@ -58,27 +56,13 @@ pub(super) fn from_columns(row: &Model) -> Result<Option<Settings>, String> {
     }))
 }
 
-/// Returns the settings that an outline shows; `None` where the service has none.
-pub(super) fn outline_from(row: &OutlineRow) -> Result<Option<SettingsOutline>, String> {
-    let (Some(interval), Some(timeout), Some(retries)) =
-        (row.interval_seconds, row.timeout_seconds, row.retries)
-    else {
-        return Ok(None);
-    };
-    Ok(Some(SettingsOutline {
-        interval_seconds: u32::try_from(interval).map_err(|_| "negative interval")?,
-        timeout_seconds: u8::try_from(timeout).map_err(|_| "timeout out of range")?,
-        retries: u8::try_from(retries).map_err(|_| "retries out of range")?,
-        assigned_probes: codes_from(row.assigned_probes.as_deref())?,
-        recovery_checks: number_from(row.recovery_checks, Rules::default().recovery_checks)?,
-    }))
-}
-
-fn codes_from(stored: Option<&str>) -> Result<Option<Vec<String>>, String> {
+/// Returns location codes as they are stored.
+pub(super) fn codes_from(stored: Option<&str>) -> Result<Option<Vec<String>>, String> {
     stored.map(serde_json::from_str).transpose().map_err(|error: serde_json::Error| error.to_string())
 }
 
-fn number_from<T: TryFrom<i16>>(stored: Option<i16>, or: T) -> Result<T, String> {
+/// Returns a stored number, or another one where none is stored.
+pub(super) fn number_from<T: TryFrom<i16>>(stored: Option<i16>, or: T) -> Result<T, String> {
     stored.map_or(Ok(or), |number| T::try_from(number).map_err(|_| format!("{number} is out of range")))
 }
 
