@@ -8,6 +8,7 @@ use watchkeeper_entities::{incident, incident_update, maintenance, maintenance_u
 
 use crate::incidents::{id_of, incident, open_incident};
 use crate::support::client::Answer;
+use crate::support::moments::moment;
 use crate::support::planned;
 use crate::support::server::Server;
 
@@ -100,7 +101,8 @@ async fn a_maintenance_takes_a_thousand_entries_and_its_end() {
     fill_maintenance(&server, &id, 1_000 - before, "x").await;
     let extension = json!({"scheduled_end": null, "message": "It takes longer."});
     assert_full(client.post(&format!("{path}/extend"), &extension));
-    let extended = client.post(&format!("{path}/extend"), &json!({"scheduled_end": null})).expect(200).data();
+    let extension = json!({"scheduled_start": moment(-60), "scheduled_end": null});
+    let extended = client.post(&format!("{path}/extend"), &extension).expect(200).data();
     assert_eq!((&extended["scheduled_end"], updates(&extended)), (&Value::Null, 1_000), "left out");
     let over = client.post(&format!("{path}/complete"), &json!({})).expect(200).data();
     assert_eq!((&over["status"], updates(&over)), (&json!("completed"), 1_001));
