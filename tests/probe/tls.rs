@@ -62,7 +62,7 @@ async fn a_self_signed_certificate_is_untrusted_unless_nobody_asks() {
     "The certificate has a critical extension that is not known here"
 )]
 #[case::version_1(
-    Identity::self_signed(&["127.0.0.1"]).as_version_1(),
+    Identity::self_signed(&["127.0.0.1"]).into_version_1(),
     "The certificate is of X.509 version 1; version 3 is the one that is trusted"
 )]
 #[tokio::test]

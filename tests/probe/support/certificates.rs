@@ -119,7 +119,7 @@ impl Identity {
     }
 
     /// The same key under a certificate of X.509 version 1, whose signature does not fit.
-    pub(crate) fn as_version_1(mut self) -> Self {
+    pub(crate) fn into_version_1(mut self) -> Self {
         let (_, certificate) = X509Certificate::from_der(&self.chain[0]).unwrap();
         let fields = certificate.tbs_certificate.as_ref();
         let mut content = &fields[fields.len() - content_length(fields)..];
