@@ -26,6 +26,13 @@ use crate::support::tenants;
 /// variable of one.
 pub(crate) const OTHER_BINARY: &str = "WATCHKEEPER_TESTS_BINARY";
 
+/// Time limits of the databases under which a slow machine is no error, in seconds.
+const PATIENCE: [(&str, &str); 3] = [
+    ("WATCHKEEPER_DATABASE__ACQUIRE_TIMEOUT_SECONDS", "60"),
+    ("WATCHKEEPER_DATABASE__LOCK_TIMEOUT_SECONDS", "60"),
+    ("WATCHKEEPER_DATABASE__STATEMENT_TIMEOUT_SECONDS", "300"),
+];
+
 static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
 
 /// A running server.
@@ -98,7 +105,10 @@ impl Server {
         std::fs::write(folder.path().join("settings.toml"), file).unwrap();
         let defaults =
             [("WATCHKEEPER_RATE_LIMIT_PER_MINUTE", "1000000"), ("WATCHKEEPER_EGRESS", "private-allowed")];
-        let environment = defaults.iter().chain(variables);
+        // A test that brings databases may take them away; all others share theirs with many tests, on whatever machine.
+        let brings_databases = variables.iter().any(|(name, _)| URLS.contains(name));
+        let patience = PATIENCE.iter().filter(|_| !brings_databases);
+        let environment = defaults.iter().chain(patience).chain(variables);
         let mut environment: Vec<_> =
             environment.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let databases = (backend == Backend::Postgres).then(Pair::create);
@@ -109,8 +119,6 @@ impl Server {
         }
         if is_embedded(&environment) {
             make_data_folder(&data_folder(&folder, &[]));
-            // A file has one writer at a time, and many tests at once write to it, on whatever machine.
-            environment.push(("WATCHKEEPER_DATABASE__ACQUIRE_TIMEOUT_SECONDS".to_owned(), "60".to_owned()));
         }
         let (child, address) = launch(&folder, &environment);
         let made = || std::fs::read_to_string(data_folder(&folder, &environment).join("token")).unwrap();
