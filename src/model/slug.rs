@@ -55,7 +55,7 @@ pub fn derived(name: &str) -> String {
 }
 
 /// The slugs that are tried for `base` after this number of others, in their order: `base`, `base-2`, `base-3` and so on up to
-/// [`NUMBERED_MAX`], then `base` with random characters. Never none.
+/// the 1,000th, then `base` with random characters. Never none.
 #[must_use]
 pub fn candidates(base: &str, tried: u64) -> Vec<String> {
     if tried >= NUMBERED_MAX {
