@@ -58,7 +58,9 @@ async fn without_its_database_the_server_says_so_and_comes_back() {
 /// database can be asked.
 #[test]
 fn a_failed_write_takes_no_place_of_the_plan() {
-    let server = Server::embedded("[plans.business]\nservices = 1\n", &[]);
+    // A write that is kept waiting gives up long before the client does.
+    let impatient = [("WATCHKEEPER_DATABASE__ACQUIRE_TIMEOUT_SECONDS", "3")];
+    let server = Server::embedded("[plans.business]\nservices = 1\n", &impatient);
     let client = server.tenant("business");
     let manual = json!({"name": "Shop", "check_type": "manual"});
     let outsider = Outsider::of(&server);
