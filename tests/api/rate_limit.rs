@@ -1,5 +1,7 @@
 //! The rate limit (contract 1.9): exact, per token, told on every answer; strangers are counted by address.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use crate::support::client::{Answer, Client};
@@ -38,16 +40,21 @@ fn exactly_the_limit_passes() {
     server.tenant("team").get("/v1/me").expect(200);
 }
 
-/// Contract 1.9: many at once do not pass more.
+/// Contract 1.9: many at once do not pass more. Where the machine takes more than a minute for them, each window passes as many.
 #[test]
 fn many_at_once_pass_no_more_than_the_limit() {
     let server = limited();
     let client = server.client();
-    let passed = std::thread::scope(|scope| {
-        let asking: Vec<_> = (0..64).map(|_| scope.spawn(|| client.get("/v1/me").status == 200)).collect();
-        asking.into_iter().filter_map(|thread| thread.join().ok()).filter(|passes| *passes).count()
+    let answers: Vec<Answer> = std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..64).map(|_| scope.spawn(|| client.get("/v1/me"))).collect();
+        asking.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    assert_eq!(passed, LIMIT as usize);
+    let mut passed = BTreeMap::<u32, u32>::new();
+    for answer in &answers {
+        *passed.entry(number(answer, "x-ratelimit-reset")).or_default() += u32::from(answer.status == 200);
+    }
+    assert!(passed.values().all(|count| *count <= LIMIT), "{passed:?}");
+    assert_eq!(passed.values().max(), Some(&LIMIT), "{passed:?}");
 }
 
 /// Contract 1.9: refusals and HEAD count as well.
