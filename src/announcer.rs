@@ -7,6 +7,7 @@
 //! A service that another node watches is announced there, and asked for there: see [`peers`] and [`ownership`].
 
 pub mod changes;
+pub mod host_changes;
 pub mod ownership;
 pub mod peers;
 pub mod stored;
@@ -19,6 +20,7 @@ use futures_util::future::join_all;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::announcer::changes::Changes;
+use crate::announcer::host_changes::HostChanges;
 use crate::announcer::ownership::Ownership;
 use crate::announcer::peers::{Answer, Asked, Changed, Counts, NobodyAnswers, Part, Peers, Question};
 use crate::announcer::stored::{After, Recent, Stored};
@@ -60,6 +62,8 @@ pub struct Announcer {
     pub definer: Definer,
     /// Services whose definitions locations in other places have to get anew.
     pub changes: Changes,
+    /// Changes of custom domains on this node.
+    pub host_changes: HostChanges,
     /// The services of this node.
     pub ownership: Ownership,
     /// The way to the owners of others; `None` = there are none.
@@ -84,7 +88,18 @@ impl Announcer {
     #[must_use]
     pub fn alone(databases: Databases, engine: Engine, definer: Definer) -> Self {
         let (changes, ownership, stored) = (Changes::default(), Ownership::alone(), Arc::default());
-        Self { databases, engine, definer, changes, ownership, peers: None, counts: None, stored }
+        let host_changes = HostChanges::default();
+        Self {
+            databases,
+            engine,
+            definer,
+            changes,
+            host_changes,
+            ownership,
+            peers: None,
+            counts: None,
+            stored,
+        }
     }
 
     /// Tells the engine how these services of one organisation are to be watched from now on. Returns when it is in force.

@@ -9,6 +9,7 @@ use crate::http::server::{Server, Visitors, serve};
 use crate::http::v1::state::AppState;
 use crate::model::domain_names::DomainNames;
 use crate::pages::Pages;
+use crate::pages::host_cache::HostCache;
 use crate::timetable::domains::DomainWatch;
 
 /// Opens the server: status pages on their hosts, the API on all others.
@@ -26,6 +27,7 @@ fn visitors(parts: &AppState) -> Visitors {
         announcer: parts.announcer.clone(),
         clock: parts.clock.clone(),
         names: Arc::clone(&parts.domain_names),
+        hosts: HostCache::new(parts.announcer.host_changes.clone()),
     };
     Arc::new(move |request| pages.receive(request))
 }
@@ -38,6 +40,7 @@ pub(super) fn domain_watch(parts: &AppState) -> DomainWatch {
         names: Arc::clone(&parts.domain_names),
         toolbox: Arc::clone(&parts.toolbox),
         ownership: parts.announcer.ownership.clone(),
+        host_changes: parts.announcer.host_changes.clone(),
     }
 }
 

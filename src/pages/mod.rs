@@ -1,11 +1,13 @@
 //! Public status pages: what visitors without a token see, at `{slug}.{statuspage_host}` and at active custom domains.
 //!
-//! The host of a request decides. Whoever comes to the host of a page meets nothing but the page: no API, no metrics. An
-//! unknown, unpublished or deleted page is one and the same plain 404. Everything is rendered on the server, nothing
+//! The host of a request decides. Whoever comes to the host of a page meets nothing but the page: no API, no metrics. A host
+//! that is neither ours nor a page's meets the machines' paths alone, which answer whatever is away. An unknown,
+//! unpublished or deleted page is one and the same plain 404. Everything is rendered on the server, nothing
 //! runs in the browser. Pages that are not open to everybody show nothing at all.
 
 mod answer;
 mod appearance;
+pub mod host_cache;
 mod own_style;
 mod show;
 mod view;
@@ -24,6 +26,7 @@ use crate::clock::Clock;
 use crate::model::domain_names::DomainNames;
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::AccessType;
+use crate::pages::host_cache::{HostCache, HostOwner};
 use crate::pages::visit::{Host, Visit};
 use crate::store::statuspages::visitors;
 use crate::store::{Databases, MainError};
@@ -39,6 +42,8 @@ pub struct Pages {
     pub clock: Clock,
     /// The host names that this installation goes by.
     pub names: Arc<DomainNames>,
+    /// The host names of custom domains.
+    pub hosts: HostCache,
 }
 
 impl Pages {
@@ -56,14 +61,19 @@ impl Pages {
     async fn answer(&self, visit: &Visit) -> Option<HttpResponse> {
         let main = self.databases.main.reader();
         let found = match &visit.host {
-            Host::Slug(slug) => visitors::by_slug(main, slug).await.map(Some),
-            // A name that is nobody's domain may be one that the API is reached by.
-            Host::Custom(name) => match visitors::by_domain(main, name).await {
-                Ok(None) => return None,
-                found => found.map(Some),
+            Host::Slug(slug) => visitors::by_slug(main, slug).await,
+            Host::Custom(name) => match self.owner_of(name).await {
+                HostOwner::Page => visitors::by_domain(main, name).await,
+                HostOwner::Nobody => Ok(None),
+                HostOwner::Unclear if visit.is_of_machines() => return None,
+                HostOwner::Unclear => return Some(answer::unavailable()),
             },
         };
-        let page = found.map(|found| found.flatten().filter(|page| page.is_published));
+        if matches!((&visit.host, &found), (Host::Custom(_), Ok(None))) && visit.is_of_machines() {
+            // It may be a name by which machines reach the API.
+            return None;
+        }
+        let page = found.map(|found| found.filter(|page| page.is_published));
         let answer = match page {
             Ok(Some(page)) => self.open(visit, &page).await,
             Ok(None) => Ok(answer::not_found()),
@@ -73,6 +83,12 @@ impl Pages {
             tracing::error!(%error, "a status page cannot be shown");
             answer::unavailable()
         }))
+    }
+
+    /// Whose the host is, without a query for each one that is made up.
+    async fn owner_of(&self, host: &str) -> HostOwner {
+        let main = self.databases.main.reader();
+        self.hosts.owner_of(host, async || visitors::active_hosts(main).await).await
     }
 
     /// A published page.

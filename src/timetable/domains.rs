@@ -9,6 +9,7 @@ use std::time::Duration;
 use actix::{Actor, ActorContext as _, AsyncContext as _, Context, Handler, Message, ResponseFuture};
 use futures_util::{StreamExt as _, stream};
 
+use crate::announcer::host_changes::HostChanges;
 use crate::announcer::ownership::Ownership;
 use crate::clock::guard::ClockGuard;
 use crate::model::domain::Domain;
@@ -38,6 +39,8 @@ pub struct DomainWatch {
     pub toolbox: Arc<Toolbox>,
     /// Among several nodes one looks.
     pub ownership: Ownership,
+    /// Told of domains that have become active, or are not any more.
+    pub host_changes: HostChanges,
 }
 
 /// The actor.
@@ -133,7 +136,9 @@ impl DomainWatch {
         let changed = stored.looked_at(sight, self.guard.judged_now());
         note(&stored, &changed);
         custom_domains::update(&write, &changed).await?;
-        write.commit().await
+        write.commit().await?;
+        self.host_changes.note();
+        Ok(())
     }
 }
 

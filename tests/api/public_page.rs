@@ -99,7 +99,8 @@ fn unpublished_and_unknown_pages_are_one_and_the_same_404() {
     assert_eq!(get(&client, &host, "/").expect(404).body, hidden.body);
 }
 
-/// On the host of a page there is nothing but the page; on every other host the API answers as ever.
+/// On the host of a page there is nothing but the page; on our own hosts everything is as ever; on a host that is nobody's
+/// machines are answered, and everybody else meets a plain 404.
 #[test]
 fn the_host_keeps_pages_and_api_apart() {
     let client = Server::shared_client();
@@ -124,7 +125,18 @@ fn the_host_keeps_pages_and_api_apart() {
         get(&client, &api, "/healthz").expect(200);
         get(&client, &api, "/").expect(404).json();
     }
-    get(&client, "unknown.example.com", "/v1/me").expect(401);
+    let unknown = "unknown.example.com";
+    get(&client, unknown, "/v1/me").expect(401).json();
+    for path in ["/healthz", "/readyz", "/metrics", "/v1/", "/openapi.json", "/docs", "/ping/none"] {
+        let (there, own) = (get(&client, unknown, path), get(&client, "localhost", path));
+        assert_eq!(there.status, own.status, "{path}");
+        assert_eq!(there.header("content-type"), own.header("content-type"), "{path}");
+    }
+    for path in ["/", "/metricsx", "/index.html", "/calendars/none"] {
+        let answer = get(&client, unknown, path).expect(404);
+        assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
+        assert!(!answer.body.contains("unknown.example"), "nothing is echoed");
+    }
 }
 
 const HOSTILE: &str = "</title><script>alert('1')</script>\"&";
@@ -292,7 +304,8 @@ fn an_active_custom_domain_shows_its_page() {
     let domains = format!("{page}/custom-domains");
     let domain = client.post(&domains, &json!({"hostname": host})).expect(201).data();
     let shown = get(&client, "doors.pages.example.test", "/").expect(200).body;
-    assert!(get(&client, host, "/").expect(404).body.starts_with('{'), "not active yet");
+    assert!(get(&client, host, "/").expect(404).body.starts_with("<!doctype"), "not active yet");
+    get(&client, host, "/v1/me").expect(401).json();
     names.alias(host, "pages.example.test");
     names.text(domain["txt_record_name"].as_str().unwrap(), domain["txt_record_value"].as_str().unwrap());
     let path = format!("{domains}/{}", domain["id"].as_str().unwrap());
@@ -305,7 +318,8 @@ fn an_active_custom_domain_shows_its_page() {
     assert!(get(&client, host, "/").expect(404).body.starts_with("<!doctype"));
     client.post(&format!("{page}/publish"), &json!({})).expect(200);
     client.delete(&path).expect(200);
-    assert!(get(&client, host, "/").expect(404).body.starts_with('{'), "detached");
+    assert!(get(&client, host, "/").expect(404).body.starts_with("<!doctype"), "detached");
+    get(&client, host, "/v1/me").expect(401).json();
 }
 
 /// What the page says about its colours: `color-scheme`, when the dark sheet applies, which link is current.

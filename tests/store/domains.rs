@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rstest::rstest;
+use watchkeeper::announcer::host_changes::HostChanges;
 use watchkeeper::announcer::ownership::Ownership;
 use watchkeeper::clock::guard::{ClockGuard, JudgedTime};
 use watchkeeper::clock::{Clock, Timestamp};
@@ -110,6 +111,7 @@ async fn the_clock_looks_at_domains_that_are_due(
                 .unwrap(),
         ),
         ownership: Ownership::alone(),
+        host_changes: HostChanges::default(),
     };
     clock.set_ahead(MINUTE_MS - 1);
     watch.round().await.unwrap();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use actix::{Actor as _, System};
 use rstest::rstest;
+use watchkeeper::announcer::host_changes::HostChanges;
 use watchkeeper::announcer::ownership::Ownership;
 use watchkeeper::clock::guard::{ClockGuard, JudgedTime};
 use watchkeeper::clock::judgement::{ClockMark, DoubtedMark};
@@ -162,6 +163,7 @@ impl Process {
             }),
             toolbox: Arc::new(Toolbox::new(toolbox).unwrap()),
             ownership: Ownership::alone(),
+            host_changes: HostChanges::default(),
         };
         Self { guard, compactor, domains, _servers: servers }
     }

@@ -1,6 +1,8 @@
 //! Pages as visitors find them: by the address, whichever organisation they belong to.
 
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use std::collections::HashSet;
+
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 use watchkeeper_entities::custom_domain;
 use watchkeeper_entities::statuspage::{Column, Entity};
 
@@ -34,4 +36,17 @@ pub async fn by_domain(
         }
         None => Ok(None),
     }
+}
+
+/// The host names of all active custom domains, whichever organisation they belong to.
+///
+/// # Errors
+/// When the database fails.
+pub async fn active_hosts(connection: &impl ConnectionTrait) -> Result<HashSet<String>, MainError> {
+    let hosts = custom_domain::Entity::find()
+        .select_only()
+        .column(custom_domain::Column::Hostname)
+        .filter(custom_domain::Column::Status.eq(DomainStatus::Active.as_str()))
+        .into_tuple::<String>();
+    Ok(hosts.all(connection).await?.into_iter().collect())
 }

@@ -88,7 +88,9 @@ pub(super) async fn detach_domain(call: Call<AppState>) -> Result<Committed, Api
     let write = effect.begin(&state.databases.main).await?;
     let domain = find_for_update(&write, &page, domain.id).await?;
     custom_domains::delete(&*write, domain.key).await?;
-    write.commit(Reply::deleted(domain.id)).await
+    let committed = write.commit(Reply::deleted(domain.id)).await?;
+    state.announcer.host_changes.note();
+    Ok(committed)
 }
 
 pub(super) async fn verify_domain(
@@ -106,7 +108,9 @@ pub(super) async fn verify_domain(
     let stored = find_for_update(&write, &page, domain.id).await?;
     let changed = Domain { asked_at: Some(asked_at), ..stored.looked_at(sight, state.guard.judged_now()) };
     custom_domains::update(&*write, &changed).await?;
-    write.commit(Reply::data(shown(&state, &page, &changed))).await
+    let committed = write.commit(Reply::data(shown(&state, &page, &changed))).await?;
+    state.announcer.host_changes.note();
+    Ok(committed)
 }
 
 /// Page and domain in the path (step 8 of contract 1.8).

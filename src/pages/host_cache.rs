@@ -1,0 +1,197 @@
+//! The host names of all active custom domains, read at most once in some seconds: a host that nobody owns costs no query
+//! of its own, however many of them are made up.
+//!
+//! A change that this node has made counts at once, one of another node after 3 s. While the database is away
+//! the names that were read last count.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use crate::announcer::host_changes::HostChanges;
+
+/// The time for which the names count, and in which a database that is away is not asked again.
+const FRESH_FOR: Duration = Duration::from_secs(3);
+/// The time that the database has to answer: probes of load balancers wait for a second.
+const ANSWER_WITHIN: Duration = Duration::from_millis(500);
+
+/// Whose a host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HostOwner {
+    /// A custom domain of a page.
+    Page,
+    /// No page's.
+    Nobody,
+    /// The names could not be read since the start.
+    Unclear,
+}
+
+/// The cache. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct HostCache {
+    changes: HostChanges,
+    names: Arc<Mutex<ActiveNames>>,
+    reading: Arc<tokio::sync::Mutex<()>>,
+}
+
+#[derive(Debug, Default)]
+struct ActiveNames {
+    /// `None` = never read.
+    names: Option<HashSet<String>>,
+    /// When they were read or asked for last, and the number of changes before that.
+    asked: Option<(Instant, u64)>,
+}
+
+impl HostCache {
+    /// An empty cache that hears of these changes.
+    #[must_use]
+    pub fn new(changes: HostChanges) -> Self {
+        Self { changes, names: Arc::default(), reading: Arc::default() }
+    }
+
+    /// Whose the host is. The database is asked only when the names are older than [`FRESH_FOR`] and do not contain it.
+    /// `read` reads the host names of all active custom domains.
+    pub(super) async fn owner_of<E: Display>(
+        &self,
+        host: &str,
+        read: impl AsyncFnOnce() -> Result<HashSet<String>, E>,
+    ) -> HostOwner {
+        if let Some(owner) = self.known(host) {
+            return owner;
+        }
+        // One reads, the others wait for it.
+        let _reading = self.reading.lock().await;
+        if let Some(owner) = self.known(host) {
+            return owner;
+        }
+        let changes = self.changes.count();
+        let names = match timeout(ANSWER_WITHIN, read()).await {
+            Ok(Ok(names)) => Some(names),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the host names of custom domains cannot be read");
+                None
+            }
+            Err(_) => {
+                tracing::warn!("the host names of custom domains cannot be read in time");
+                None
+            }
+        };
+        let mut known = self.lock();
+        known.asked = Some((Instant::now(), changes));
+        if names.is_some() {
+            known.names = names;
+        }
+        known.owner_of(host)
+    }
+
+    /// The owner as it is known without asking the database; `None` = it has to be asked.
+    fn known(&self, host: &str) -> Option<HostOwner> {
+        let known = self.lock();
+        let owner = known.owner_of(host);
+        let changes = self.changes.count();
+        let is_fresh = known.asked.is_some_and(|(at, before)| before == changes && at.elapsed() < FRESH_FOR);
+        // Whether a page's host is still its own is asked with the page.
+        (is_fresh || owner == HostOwner::Page).then_some(owner)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, ActiveNames> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ActiveNames {
+    fn owner_of(&self, host: &str) -> HostOwner {
+        match &self.names {
+            None => HostOwner::Unclear,
+            Some(names) if names.contains(host) => HostOwner::Page,
+            Some(_) => HostOwner::Nobody,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    /// A database with one custom domain, which counts how often it is asked.
+    #[derive(Default)]
+    struct CountingDatabase {
+        asked: Cell<u32>,
+    }
+
+    /// How the database answers.
+    #[derive(Clone, Copy, Debug)]
+    enum Behaviour {
+        Answers,
+        Fails,
+        HangsForever,
+    }
+
+    impl CountingDatabase {
+        async fn read(&self, behaviour: Behaviour) -> Result<HashSet<String>, &'static str> {
+            self.asked.set(self.asked.get() + 1);
+            match behaviour {
+                Behaviour::Answers => Ok(HashSet::from(["status.shop.example".to_owned()])),
+                Behaviour::Fails => Err("the database is away"),
+                Behaviour::HangsForever => std::future::pending().await,
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn hosts_that_are_made_up_cost_one_query_in_some_seconds() {
+        let (cache, database) = (HostCache::new(HostChanges::default()), CountingDatabase::default());
+        for number in 0..1_000 {
+            let host = format!("host{number}.example");
+            let owner = cache.owner_of(&host, async || database.read(Behaviour::Answers).await).await;
+            assert_eq!((owner, database.asked.get()), (HostOwner::Nobody, 1));
+        }
+        tokio::time::advance(FRESH_FOR).await;
+        let owner = cache.owner_of("host.example", async || database.read(Behaviour::Answers).await).await;
+        assert_eq!((owner, database.asked.get()), (HostOwner::Nobody, 2));
+        let owner = cache.owner_of("status.shop.example", async || database.read(Behaviour::Answers).await);
+        assert_eq!((owner.await, database.asked.get()), (HostOwner::Page, 2));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_on_this_node_counts_at_once() {
+        let (changes, database) = (HostChanges::default(), CountingDatabase::default());
+        let cache = HostCache::new(changes.clone());
+        let none = cache.owner_of("status.shop.example", async || Ok::<_, String>(HashSet::new())).await;
+        assert_eq!(none, HostOwner::Nobody);
+        changes.note();
+        let owner = cache.owner_of("status.shop.example", async || database.read(Behaviour::Answers).await);
+        assert_eq!(owner.await, HostOwner::Page);
+    }
+
+    #[rstest]
+    #[case::fails(Behaviour::Fails)]
+    #[case::hangs(Behaviour::HangsForever)]
+    #[tokio::test(start_paused = true)]
+    async fn a_database_that_is_away_is_asked_once_in_some_seconds(#[case] behaviour: Behaviour) {
+        let (cache, database) = (HostCache::new(HostChanges::default()), CountingDatabase::default());
+        let begin = Instant::now();
+        for _ in 0..3 {
+            let owner = cache.owner_of("host.example", async || database.read(behaviour).await).await;
+            assert_eq!((owner, database.asked.get()), (HostOwner::Unclear, 1));
+        }
+        tokio::time::advance(FRESH_FOR).await;
+        cache.owner_of("host.example", async || database.read(Behaviour::Answers).await).await;
+        tokio::time::advance(FRESH_FOR).await;
+        // What was read last counts on.
+        let owner = cache.owner_of("status.shop.example", async || database.read(behaviour).await).await;
+        assert_eq!(owner, HostOwner::Page);
+        assert_eq!(
+            cache.owner_of("host.example", async || database.read(behaviour).await).await,
+            HostOwner::Nobody
+        );
+        assert!(begin.elapsed() <= FRESH_FOR * 2 + ANSWER_WITHIN * 2, "{:?}", begin.elapsed());
+    }
+}
