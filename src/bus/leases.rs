@@ -1,7 +1,8 @@
 //! The leases of engine nodes: who lives, and who owns which partition.
 //!
-//! A node lives as long as its key is there: it writes it again and again, and the server takes it away after
-//! [`LIVES_FOR`]. So no two clocks are compared. All 64 partitions stand in one value, the ledger, which is changed by
+//! A node lives as long as it renews its key: it writes it again and again, and the server takes it away after
+//! [`LIVES_FOR`]. So no two clocks are compared. The time of each key is read too, since a server that has crashed may bring
+//! back keys of nodes that are gone: [`crate::model::lease`] says who lives. All 64 partitions stand in one value, the ledger, which is changed by
 //! compare-and-swap: its revision is the fencing token of what was taken with it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bus::connection::{Connection, nats};
 use crate::bus::subjects::{self, LEASES, Subject};
+use crate::model::lease::LeaseKey;
 use crate::model::ledger::{Fence, Ledger};
 use crate::model::node::NodeName;
 use crate::model::partition::{Partition, Partitions};
@@ -29,7 +31,9 @@ const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 /// The leases, as they are at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leases {
-    /// The nodes that live.
+    /// The keys that are there.
+    pub keys: BTreeMap<NodeName, LeaseKey>,
+    /// The nodes that live: those that have keys, until a judge has looked at them.
     pub living: BTreeSet<NodeName>,
     /// Who owns what.
     pub ledger: Ledger,
@@ -97,15 +101,24 @@ pub async fn read(connection: &Connection) -> Result<Leases, String> {
     let stream = stream.map_err(|error| error.to_string())?;
     let mut found = stream.info_with_subjects(subjects::living()).await.map_err(|error| error.to_string())?;
     let epoch = found.info.created.unix_timestamp();
-    let mut living = BTreeSet::new();
+    let mut keys = BTreeMap::new();
     while let Some(subject) = found.next().await {
         let (subject, _) = subject.map_err(|error| error.to_string())?;
-        if let Ok(Subject::Living(node)) = subject.parse() {
-            living.insert(node);
+        let Ok(Subject::Living(node)) = subject.parse() else { continue };
+        match stream.direct_get_last_for_subject(subject).await {
+            Ok(message) => {
+                let written_at_ms =
+                    message.time.unix_timestamp() * 1_000 + i64::from(message.time.millisecond());
+                keys.insert(node, LeaseKey { sequence: message.sequence, written_at_ms });
+            }
+            // It was taken away meanwhile.
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => {}
+            Err(error) => return Err(error.to_string()),
         }
     }
     let (ledger, revision) = ledger(&stream).await?;
-    Ok(Leases { living, ledger, revision, epoch })
+    let living = keys.keys().cloned().collect();
+    Ok(Leases { keys, living, ledger, revision, epoch })
 }
 
 async fn ledger<I>(stream: &Stream<I>) -> Result<(Ledger, u64), String> {

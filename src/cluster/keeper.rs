@@ -16,6 +16,7 @@ use crate::bus::{result_stream, streams};
 use crate::cluster::counters::ClusterCounters;
 use crate::cluster::handover::Handover;
 use crate::config::limits::BusLimits;
+use crate::model::lease::LeaseJudge;
 use crate::model::ledger::{Fence, Ledger, Step};
 use crate::model::node::NodeName;
 use crate::model::partition::Partitions;
@@ -25,6 +26,8 @@ use crate::store::{HistoryError, StoreError};
 const EVERY: Duration = Duration::from_secs(1);
 /// A node that has not looked for this long does not know who died meanwhile.
 const BLIND_AFTER: Duration = Duration::from_secs(3);
+/// A node that lives renews its key within this time, even on a slow machine.
+const RENEWS_WITHIN: Duration = Duration::from_secs(3);
 /// A keeper that has not looked for this long is stuck.
 const STUCK_AFTER: Duration = Duration::from_secs(60);
 /// The longest time that beginning with partitions may take.
@@ -94,6 +97,9 @@ pub struct Keeper {
     /// Since when this node has seen every change, and when it looked last.
     seeing_since: Instant,
     looked_at: Instant,
+    /// Says whose keys count, with the times since the start of this keeper.
+    judge: LeaseJudge,
+    started_at: Instant,
     /// When it asked the database last what it holds.
     asked_at: Option<Instant>,
     /// Tokens of a store that was lost count no more, however large they are.
@@ -117,6 +123,8 @@ impl Keeper {
             held: Partitions::NONE,
             seeing_since: now,
             looked_at: now,
+            judge: LeaseJudge::new(LIVES_FOR, RENEWS_WITHIN),
+            started_at: now,
             asked_at: None,
             epoch_floor: i64::MIN,
             is_failing: false,
@@ -149,7 +157,7 @@ impl Keeper {
     /// Looks at the leases, and does what follows; false if there is more to do at once.
     async fn look(&mut self) -> bool {
         if self.looked_at.elapsed() > BLIND_AFTER {
-            self.seeing_since = Instant::now();
+            self.note_blindness();
         }
         self.looked_at = Instant::now();
         self.pulse.send_replace(self.looked_at);
@@ -169,7 +177,7 @@ impl Keeper {
                         "the share of this node cannot be kept; it goes on with what it has"
                     );
                 }
-                self.seeing_since = Instant::now();
+                self.note_blindness();
                 self.go_on().await;
                 // The server may have lost what it had.
                 if self.connection.state().is_connected()
@@ -188,7 +196,7 @@ impl Keeper {
         if !self.connection.state().is_connected() {
             return Err("the bus is not connected".into());
         }
-        let leases = leases::read(&self.connection).await?;
+        let leases = self.read().await?;
         let me = self.handover.member.name.clone();
         let folder = self.handover.member.folder.to_string();
         if leases::folder_of(&self.connection, &me).await?.is_some_and(|other| other != folder) {
@@ -222,6 +230,19 @@ impl Keeper {
             return Ok(true);
         }
         self.take(&leases, &living, take).await
+    }
+
+    /// This node has not seen every change up to now.
+    fn note_blindness(&mut self) {
+        self.seeing_since = Instant::now();
+        self.judge.forget();
+    }
+
+    /// Reads the leases, without nodes whose keys are there although they do not live.
+    async fn read(&mut self) -> Result<Leases, String> {
+        let mut leases = leases::read(&self.connection).await?;
+        leases.living = self.judge.living(&leases.keys, self.started_at.elapsed());
+        Ok(leases)
     }
 
     /// The nodes that are to be counted with. One whose key is gone is dead only for a node that has seen all of the time
@@ -266,6 +287,7 @@ impl Keeper {
         let after = pruned(leases.ledger.released(partitions), leases);
         let changed = leases::change(&self.connection, leases, &after).await?;
         if changed.is_some() {
+            tracing::info!(partitions = partitions.len(), "partitions are given back for other nodes");
             self.handover.announcer.ownership.let_go(partitions);
             self.counters.released.fetch_add(partitions.len().into(), Ordering::Relaxed);
         }

@@ -32,6 +32,7 @@ pub mod incident_effects;
 pub mod incident_news;
 pub mod incident_policy;
 pub mod language;
+pub mod lease;
 pub mod ledger;
 pub mod lifecycle_effect;
 pub mod location;

@@ -1,0 +1,108 @@
+//! Which nodes live, by the keys that they write again and again.
+//!
+//! The server takes a key away some seconds after it was written. It may fail to: after a crash it can bring back keys of
+//! nodes that ended long ago, and keep them for good. So a key counts only while the server's own times say that it was
+//! written lately. No two clocks are compared; a step of the server's clock makes a key old only until its node writes again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::model::node::NodeName;
+
+/// The key of a node, as it lies at the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseKey {
+    /// Its place among everything that was written: a renewed key has a larger one.
+    pub sequence: u64,
+    /// When it was written, by the server's clock, in milliseconds.
+    pub written_at_ms: i64,
+}
+
+/// Watches the keys and says which nodes live.
+#[derive(Debug)]
+pub struct LeaseJudge {
+    /// A key that is older than this, by the server's times, is out of date.
+    lives_for: Duration,
+    /// A node that lives renews its key within this time.
+    renews_within: Duration,
+    /// The sequence of each key, and when it was seen first.
+    seen: BTreeMap<NodeName, SeenKey>,
+}
+
+#[derive(Debug)]
+struct SeenKey {
+    sequence: u64,
+    since: Duration,
+}
+
+impl LeaseJudge {
+    /// A judge that has seen no key yet.
+    #[must_use]
+    pub const fn new(lives_for: Duration, renews_within: Duration) -> Self {
+        Self { lives_for, renews_within, seen: BTreeMap::new() }
+    }
+
+    /// Forgets what was seen: this node was blind, and cannot say who has renewed meanwhile.
+    pub fn forget(&mut self) {
+        self.seen.clear();
+    }
+
+    /// The nodes that live, of those that have keys. `now` is the time since any fixed moment on this node.
+    ///
+    /// A node is dead although its key is there, when the newest key was written more than `lives_for` after it, and it was
+    /// not renewed for `renews_within` under this node's eyes.
+    pub fn living(&mut self, keys: &BTreeMap<NodeName, LeaseKey>, now: Duration) -> BTreeSet<NodeName> {
+        self.seen.retain(|node, seen| keys.get(node).is_some_and(|key| key.sequence == seen.sequence));
+        let newest = keys.values().max_by_key(|key| key.sequence).map_or(0, |key| key.written_at_ms);
+        let lives_for_ms = i64::try_from(self.lives_for.as_millis()).unwrap_or(i64::MAX);
+        let mut living = BTreeSet::new();
+        for (node, key) in keys {
+            let fresh = SeenKey { sequence: key.sequence, since: now };
+            let seen = self.seen.entry(node.clone()).or_insert(fresh);
+            let is_old = newest.saturating_sub(key.written_at_ms) > lives_for_ms;
+            let is_abandoned = now.saturating_sub(seen.since) >= self.renews_within;
+            if !(is_old && is_abandoned) {
+                living.insert(node.clone());
+            }
+        }
+        living
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// A key that a look finds: node, sequence, time in seconds by the server.
+    type Found = (&'static str, u64, i64);
+
+    fn living(looks: &[(u64, Vec<Found>)]) -> Vec<String> {
+        let mut judge = LeaseJudge::new(Duration::from_secs(8), Duration::from_secs(3));
+        let mut living = BTreeSet::new();
+        for (now, found) in looks {
+            let key = |(name, sequence, seconds): &Found| {
+                let key = LeaseKey { sequence: *sequence, written_at_ms: seconds * 1_000 };
+                (name.parse().unwrap(), key)
+            };
+            living = judge.living(&found.iter().map(key).collect(), Duration::from_secs(*now));
+        }
+        living.iter().map(ToString::to_string).collect()
+    }
+
+    #[rstest]
+    #[case::nobody(vec![(0, vec![])], &[])]
+    #[case::all_renew(vec![(0, vec![("a", 1, 100), ("b", 2, 100)]), (9, vec![("a", 9, 109), ("b", 10, 109)])], &["a", "b"])]
+    #[case::the_last_renewal_is_within_the_time(vec![(0, vec![("a", 1, 108), ("b", 0, 100)]), (5, vec![("a", 1, 108), ("b", 0, 100)])], &["a", "b"])]
+    #[case::a_key_that_came_back(vec![(0, vec![("a", 9, 500), ("c", 1, 100)]), (3, vec![("a", 10, 503), ("c", 1, 100)])], &["a"])]
+    #[case::it_was_just_seen(vec![(0, vec![("a", 9, 500), ("c", 1, 100)]), (2, vec![("a", 10, 502), ("c", 1, 100)])], &["a", "c"])]
+    #[case::the_node_is_back(vec![(0, vec![("a", 9, 500), ("c", 1, 100)]), (3, vec![("a", 10, 503), ("c", 11, 503)])], &["a", "c"])]
+    #[case::the_clock_went_ahead(vec![(0, vec![("a", 1, 100), ("b", 2, 100)]), (1, vec![("a", 3, 9_000), ("b", 2, 100)])], &["a", "b"])]
+    #[case::and_all_have_renewed(vec![(0, vec![("a", 1, 100), ("b", 2, 100)]), (4, vec![("a", 3, 9_000), ("b", 4, 9_000)])], &["a", "b"])]
+    #[case::the_clock_went_back(vec![(0, vec![("a", 1, 9_000), ("b", 2, 9_000)]), (4, vec![("a", 3, 100), ("b", 4, 100)])], &["a", "b"])]
+    #[case::one_that_was_away_came_back_old(vec![(0, vec![("c", 1, 100)]), (1, vec![]), (9, vec![("a", 2, 500), ("c", 1, 100)])], &["a", "c"])]
+    fn a_key_counts_while_it_is_renewed(#[case] looks: Vec<(u64, Vec<Found>)>, #[case] expected: &[&str]) {
+        assert_eq!(living(&looks), expected);
+    }
+}
