@@ -115,6 +115,16 @@ impl Ownership {
         self.read(|owned| owned.ledger.owner_of(Partition::of(service)).cloned()).flatten()
     }
 
+    /// The partitions that no living node owns, as far as is known: their services are not watched.
+    #[must_use]
+    pub fn unowned(&self) -> Partitions {
+        let unowned = self.read(|owned| {
+            let of = |node| owned.ledger.of(node);
+            owned.living.iter().fold(Partitions::ALL, |unowned, node| unowned.without(of(node)))
+        });
+        unowned.unwrap_or_default()
+    }
+
     /// Says whenever the ready partitions have changed. Alone they never do.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Partitions> {
@@ -202,6 +212,21 @@ mod tests {
         assert!(alone.watches(7) && alone.leads() && alone.owned().is_none());
         alone.let_go(Partitions::ALL);
         assert_eq!(alone.watched(), Partitions::ALL);
+    }
+
+    #[test]
+    fn partitions_of_nodes_that_do_not_live_are_nobodys() {
+        let member = Member { name: "a".parse().unwrap(), folder: Id::random() };
+        let ownership = Ownership::among_others(member);
+        assert_eq!(ownership.unowned(), Partitions::ALL);
+        let (a, b): (NodeName, NodeName) = ("a".parse().unwrap(), "b".parse().unwrap());
+        let some: Partitions = [0, 5].into_iter().filter_map(Partition::new).collect();
+        ownership.note_ledger(&Ledger::default().taken(&a, Partitions::ALL).taken(&b, some));
+        ownership.note_living(&BTreeSet::from([a.clone(), b]));
+        assert_eq!(ownership.unowned(), Partitions::NONE);
+        ownership.note_living(&BTreeSet::from([a]));
+        assert_eq!(ownership.unowned(), some);
+        assert_eq!(Ownership::alone().unowned(), Partitions::NONE);
     }
 
     #[test]

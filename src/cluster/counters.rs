@@ -36,6 +36,8 @@ impl Collect for ClusterCounters {
         out.gauge("nodes", "Engine nodes that live, as this one sees them.").value(living);
         out.gauge("partitions_owned", "Partitions of the services that this node watches, of 64.")
             .value(self.ownership.ready().len());
+        out.gauge("partitions_unowned", "Partitions that no living node owns, as this one sees them.")
+            .value(self.ownership.unowned().len());
         out.counter("partitions_taken_total", "Partitions that this node has taken.").value(get(&self.taken));
         out.counter(
             "partition_takeovers_total",

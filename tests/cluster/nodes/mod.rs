@@ -6,6 +6,7 @@
 
 mod alone;
 mod any_node;
+mod bus_crashes;
 mod dependencies;
 mod events;
 mod frozen;
