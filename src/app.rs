@@ -241,7 +241,7 @@ impl App {
                 cluster.leave().await;
             }
             if let Some(remote) = &self.remote {
-                remote.stop();
+                remote.stop().await;
             }
             awaited.set("the engine");
             self.engine.stop().await;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use actix::Arbiter;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use crate::announcer::Announcer;
@@ -24,6 +25,7 @@ use crate::feed::News;
 use crate::id::Id;
 use crate::record::recorder::Recorder;
 use crate::store::history::{History, holds};
+use crate::supervise::running::RunningTasks;
 use crate::supervise::{Handle, Kind, Supervisor};
 
 const ANSWERS: Kind = Kind::restarting("answers_to_nodes");
@@ -40,6 +42,7 @@ const LEFT_WITHIN: Duration = Duration::from_secs(4);
 pub(super) struct Cluster {
     pub(super) counters: Arc<ClusterCounters>,
     thread: Arbiter,
+    tasks: RunningTasks,
     is_leaving: watch::Sender<bool>,
     has_left: watch::Receiver<bool>,
 }
@@ -148,9 +151,11 @@ impl Cluster {
         let thread = Arbiter::new();
         supervisor.watch_thread("the shares of nodes", &thread.handle());
         let supervisor = supervisor.clone();
-        let is_sent = thread.spawn_fn(move || tasks.spawn(&supervisor));
+        let running = RunningTasks::default();
+        let started = running.clone();
+        let is_sent = thread.spawn_fn(move || started.note(tasks.spawn(&supervisor)));
         debug_assert!(is_sent, "the thread has just been made");
-        Some(Self { counters, thread, is_leaving, has_left })
+        Some(Self { counters, thread, tasks: running, is_leaving, has_left })
     }
 
     /// Gives everything back, so that others go on at once.
@@ -160,6 +165,7 @@ impl Cluster {
         if timeout(LEFT_WITHIN, has_left.wait_for(|has_left| *has_left)).await.is_err() {
             tracing::warn!("the partitions of this node are not given back in time; others take them later");
         }
+        self.tasks.end().await;
         self.thread.stop();
     }
 }
@@ -175,17 +181,18 @@ struct Tasks {
 }
 
 impl Tasks {
-    /// Runs them on the present thread, which ends them.
-    fn spawn(self, supervisor: &Supervisor) {
+    /// Runs them on the present thread.
+    fn spawn(self, supervisor: &Supervisor) -> Vec<JoinHandle<()>> {
         let Self { connection, handover, limits, counters, leaving, left } = self;
         let (lease, member) = (connection.clone(), handover.member.clone());
         let (pulse, looked_at) = watch::channel(Instant::now());
-        supervisor.spawn(LEASE, move || keeper::live(lease.clone(), member.clone(), looked_at.clone()));
+        let lease =
+            supervisor.spawn(LEASE, move || keeper::live(lease.clone(), member.clone(), looked_at.clone()));
         let heard = handover.announcer.clone();
-        supervisor.spawn(PINGS, move || pings::run(heard.clone()));
+        let pings = supervisor.spawn(PINGS, move || pings::run(heard.clone()));
         let (asked, announcer) = (connection.clone(), handover.announcer.clone());
         let me = handover.member.name.clone();
-        supervisor.spawn(ANSWERS, move || {
+        let answers = supervisor.spawn(ANSWERS, move || {
             let (asked, announcer, me) = (asked.clone(), announcer.clone(), me.clone());
             async move {
                 if let Err(error) = peers::answer(&asked, me, &announcer).await {
@@ -193,7 +200,7 @@ impl Tasks {
                 }
             }
         });
-        supervisor.spawn(KEEPER, move || {
+        let keeper = supervisor.spawn(KEEPER, move || {
             let keeper = Keeper::new(KeeperParts {
                 connection: connection.clone(),
                 handover: handover.clone(),
@@ -208,5 +215,6 @@ impl Tasks {
                 left.send_replace(true);
             }
         });
+        vec![lease, pings, answers, keeper]
     }
 }

@@ -8,6 +8,7 @@ use actix::Arbiter;
 use anyhow::Context as _;
 use futures_util::StreamExt as _;
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::announcer::Announcer;
@@ -35,6 +36,7 @@ use crate::remote::intake::Intake;
 use crate::remote::late::{Filler, LateMarks};
 use crate::remote::looks::{self, Looker};
 use crate::remote::presences::Presences;
+use crate::supervise::running::RunningTasks;
 use crate::supervise::{Handle, Kind, Placement, Supervisor};
 use crate::telemetry::Collect;
 
@@ -57,6 +59,7 @@ pub(super) struct Remote {
     pub(super) connection: Connection,
     pub(super) counters: Arc<RemoteCounters>,
     thread: Arbiter,
+    tasks: RunningTasks,
     _looker: Handle<Looker>,
 }
 
@@ -70,7 +73,8 @@ impl Remote {
     }
 
     /// Stops it: what is not stored comes again.
-    pub(super) fn stop(&self) {
+    pub(super) async fn stop(&self) {
+        self.tasks.end().await;
         self.thread.stop();
     }
 }
@@ -125,9 +129,11 @@ pub(super) fn start(
         parts,
     };
     let tasks_supervisor = supervisor.clone();
-    let is_sent = thread.spawn_fn(move || tasks.spawn(&tasks_supervisor));
+    let running = RunningTasks::default();
+    let started = running.clone();
+    let is_sent = thread.spawn_fn(move || started.note(tasks.spawn(&tasks_supervisor)));
     debug_assert!(is_sent, "the thread has just been made");
-    Ok(Some(Remote { connection, counters, thread, _looker: looker }))
+    Ok(Some(Remote { connection, counters, thread, tasks: running, _looker: looker }))
 }
 
 /// The key with which locations are signed; without it no machine can become a location here.
@@ -240,20 +246,21 @@ struct Tasks {
 }
 
 impl Tasks {
-    /// Runs them on the present thread, which ends them.
-    fn spawn(self, supervisor: &Supervisor) {
+    /// Runs them on the present thread.
+    fn spawn(self, supervisor: &Supervisor) -> Vec<JoinHandle<()>> {
         let Self { desk, census, distribution, intake, filler, presences, parts } = self;
-        if let Some(desk) = desk {
-            supervisor.spawn(DESK, move || desk.clone().run());
-        }
-        supervisor.spawn(CENSUS, move || census.clone().run());
-        supervisor.spawn(DISTRIBUTION, move || distribution.clone().run());
-        supervisor.spawn(INTAKE, move || intake.clone().run());
-        supervisor.spawn(LATE_RESULTS, move || filler.clone().run());
-        supervisor.spawn(PRESENCES, move || presences.clone().run());
         let Parts { connection, counters, grown, announcer, .. } = parts;
-        supervisor.spawn(DELIVERIES, move || deliver(connection.clone(), Arc::clone(&counters)));
-        supervisor.spawn(GROWTH, move || grow(announcer.clone(), Arc::clone(&grown)));
+        let mut running = vec![
+            supervisor.spawn(CENSUS, move || census.clone().run()),
+            supervisor.spawn(DISTRIBUTION, move || distribution.clone().run()),
+            supervisor.spawn(INTAKE, move || intake.clone().run()),
+            supervisor.spawn(LATE_RESULTS, move || filler.clone().run()),
+            supervisor.spawn(PRESENCES, move || presences.clone().run()),
+            supervisor.spawn(DELIVERIES, move || deliver(connection.clone(), Arc::clone(&counters))),
+            supervisor.spawn(GROWTH, move || grow(announcer.clone(), Arc::clone(&grown))),
+        ];
+        running.extend(desk.map(|desk| supervisor.spawn(DESK, move || desk.clone().run())));
+        running
     }
 }
 

@@ -19,6 +19,7 @@ mod fault;
 mod handle;
 mod kind;
 mod life;
+pub mod running;
 mod sweep;
 mod task;
 pub mod watchdog;

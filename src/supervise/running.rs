@@ -1,0 +1,64 @@
+//! Tasks that run on a thread, and end before it does: what a query under way holds can only be dropped inside of the
+//! runtime of its thread.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::join_all;
+use tokio::task::JoinHandle;
+
+/// The tasks of one thread. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct RunningTasks(Arc<Mutex<Vec<JoinHandle<()>>>>);
+
+impl RunningTasks {
+    /// These run as well.
+    pub fn note(&self, tasks: Vec<JoinHandle<()>>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks);
+    }
+
+    /// Ends all of them wherever they are; returns when what they held is dropped.
+    pub async fn end(&self) {
+        let tasks = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        tasks.iter().for_each(JoinHandle::abort);
+        join_all(tasks).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix::Arbiter;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// Like a connection to a database that is given back while a query is under way.
+    struct NeedsRuntime(Option<oneshot::Sender<bool>>);
+
+    impl Drop for NeedsRuntime {
+        fn drop(&mut self) {
+            let has_runtime = tokio::runtime::Handle::try_current().is_ok();
+            let _ = self.0.take().map(|dropped| dropped.send(has_runtime));
+        }
+    }
+
+    #[actix::test]
+    async fn what_a_task_holds_is_dropped_inside_of_its_runtime() {
+        let (thread, running, (sender, dropped)) =
+            (Arbiter::new(), RunningTasks::default(), oneshot::channel());
+        let (began, begun) = oneshot::channel();
+        let noted = running.clone();
+        thread.spawn_fn(move || {
+            let held = NeedsRuntime(Some(sender));
+            let task = actix::spawn(async move {
+                let _ = began.send(());
+                let _held = held;
+                std::future::pending::<()>().await;
+            });
+            noted.note(vec![task]);
+        });
+        begun.await.unwrap();
+        running.end().await;
+        thread.stop();
+        assert_eq!(dropped.await, Ok(true));
+    }
+}
