@@ -277,7 +277,10 @@ fn memory(definition: &Definition, definer: &Definer, past: &Past, votes: &HashM
     if definition.heartbeat.is_some() {
         memory.votes.extend(votes.values().map(|vote| (0, *vote)));
     }
-    let Some(task) = &definition.task else { return memory };
+    let Some(task) = &definition.task else {
+        memory.last_checked_at = votes.values().map(|vote| vote.checked_at).max();
+        return memory;
+    };
     for (number, vote) in votes {
         let known = past.locations.code(*number).and_then(|code| definer.roster.find(code));
         match (known, past.absent.get(number)) {

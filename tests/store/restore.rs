@@ -23,7 +23,7 @@ use watchkeeper::model::check::{CheckStatus, Outcome};
 use watchkeeper::model::history::{ChangeCause, CheckRecord, MeasuredStatus, StatusChange};
 use watchkeeper::model::location::Location;
 use watchkeeper::model::secret::Sealer;
-use watchkeeper::model::service::{OverrideStatus, Service, Settings};
+use watchkeeper::model::service::{OverrideStatus, Pause, PauseReason, Service, Settings};
 use watchkeeper::model::verdict::Verdict;
 use watchkeeper::model::window::{Window, WindowKind};
 use watchkeeper::probe::spec::CheckSpec;
@@ -173,6 +173,24 @@ fn verdicts_come_back(
         }
         let (snapshots, _) = restart(&store, &[&service]).await;
         assert_eq!(snapshots[0].verdict, verdict);
+    });
+}
+
+/// Contract 4.3.1: the newest stored result, however old, also of a service that is not checked any more.
+#[rstest]
+fn a_paused_service_keeps_the_time_of_its_last_check(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[values(30, 86_400 * 20)] seconds_ago: i64,
+) {
+    System::new().block_on(async {
+        let Some(store) = backend.open().await else { return };
+        let owner = stored_organisation(&store, "owner").await;
+        let pause = Some(Pause { at: at(NOW_MS - 10_000), reason: PauseReason::Manual });
+        let paused = stored_service(&store, Service { pause, ..service(owner.key, "paused") }).await;
+        let last = NOW_MS - seconds_ago * 1_000;
+        append_checks(&store.history, &[check(paused.key, "a", last, CheckStatus::Up)]).await;
+        let (snapshots, _) = restart(&store, &[&paused]).await;
+        assert_eq!(snapshots[0].last_check_at, Some(at(last)));
     });
 }
 

@@ -185,6 +185,7 @@ impl Consensus {
         let line = self.course.line();
         let unrest = self.unrest.as_ref().filter(|_| self.verdict == Verdict::Down);
         Memory {
+            last_checked_at: None,
             votes: votes.collect(),
             absent: self.absent.to_vec(),
             status: line.status(),

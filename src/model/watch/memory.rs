@@ -16,6 +16,8 @@ pub struct Memory {
     pub votes: Vec<(usize, Vote)>,
     /// The newest results of locations that this process does not know yet.
     pub absent: Vec<AbsentVote>,
+    /// The newest result of a service that is not checked at the moment, and so has no votes.
+    pub last_checked_at: Option<Timestamp>,
     /// The last recorded status.
     pub status: MeasuredStatus,
     /// The time of its beginning.
@@ -79,7 +81,11 @@ impl Memory {
     /// Returns the time of the newest result that is not of the future.
     #[must_use]
     pub fn last_result_at(&self, now: Timestamp) -> Option<Timestamp> {
-        self.all_votes().map(|vote| vote.checked_at).filter(|at| !is_future(*at, now)).max()
+        self.all_votes()
+            .map(|vote| vote.checked_at)
+            .chain(self.last_checked_at)
+            .filter(|at| !is_future(*at, now))
+            .max()
     }
 
     /// Returns true if no location has a vote.
