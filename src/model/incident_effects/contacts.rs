@@ -41,6 +41,16 @@ impl<'a> InformedContact<'a> {
         Some(PlannedMessage { channel, contact: Some(self.contact), hold })
     }
 
+    /// Returns true if something was written for the contact that reaches it: steps that are held beyond now are taken back when
+    /// the incident ends, and who has read nothing of it needs no end.
+    fn knows_at(&self, now: Timestamp) -> bool {
+        let is_taken_back = |written: &WrittenMessage| {
+            written.is_held_step() && written.hold.is_some_and(|hold| hold.until > now)
+        };
+        let mut written = self.told.written.iter().filter(|written| written.contact == self.step.contact);
+        written.any(|written| !is_taken_back(written))
+    }
+
     fn choose(&self, news: &ChangeNews<'_>) -> Option<Event> {
         news.choose_for_contact(self.told.told_severity(Some(self.contact.key)))
     }
@@ -76,7 +86,8 @@ pub(super) fn inform_of_end(
     told_now: &HashSet<i64>,
 ) -> Vec<LifecycleEffect> {
     let severity = change.after.incident.severity;
-    let informed = informed_contacts(audience);
+    let mut informed = informed_contacts(audience);
+    informed.retain(|informed| informed.knows_at(change.at));
     let planned = informed.iter().filter_map(|informed| informed.planned((severity, change.at), told_now));
     let mut effects = Vec::new();
     for planned in keep_each_once(planned) {

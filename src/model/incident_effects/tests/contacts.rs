@@ -113,3 +113,27 @@ fn a_service_that_fails_again_is_no_news_for_contacts() {
     let told = follow(&change, ChannelKind::Webhook, (by_name(), !QUIET), &["incident.escalated@5 100"]);
     assert_eq!(told, [""; 0]);
 }
+
+/// A contact is told the end of what it was told. A step that is held beyond now is taken back with the incident.
+#[rstest]
+#[case::told(&["incident.escalated@5 100"], &["retract steps", "release", "incident.resolved@5"])]
+#[case::not_told(&[], &["retract steps"])]
+#[case::the_step_is_held(&["incident.escalated@5 100 quiet_hours 9000"], &["retract steps"])]
+#[case::its_quiet_hours_end_now(&["incident.escalated@5 100 quiet_hours 1000"],
+    &["retract steps", "incident.resolved@5 until quiet_hours"])]
+#[case::told_before_a_held_step(&["incident.escalated@5 100", "incident.escalated@5 200 quiet_hours 9000"],
+    &["retract steps", "incident.resolved@5 until quiet_hours"])]
+#[case::a_join_comes_after_the_held_step(
+    &["incident.escalated@5 100 quiet_hours 9000", "incident.service_joined@5 200 quiet_hours 9000"],
+    &["retract steps", "incident.resolved@5 until quiet_hours"])]
+fn the_end_is_told_to_contacts_who_know_the_start(
+    #[case] written_before: &[&str],
+    #[case] expected: &[&str],
+) {
+    let before = with_services(incident(MINOR), &[1]);
+    let mut after = before.clone();
+    after.incident.status = IncidentStatus::Resolved;
+    after.incident.resolved_at = Some(at(1_000));
+    let change = IncidentTransition { before: Some(&before), after: &after, leaving: None, at: at(1_000) };
+    assert_eq!(follow(&change, ChannelKind::Webhook, (by_name(), QUIET), written_before), expected);
+}
