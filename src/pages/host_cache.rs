@@ -15,8 +15,10 @@ use crate::announcer::host_changes::HostChanges;
 
 /// The time for which the names count, and in which a database that is away is not asked again.
 const FRESH_FOR: Duration = Duration::from_secs(3);
-/// The time that the database has to answer: probes of load balancers wait for a second.
-const ANSWER_WITHIN: Duration = Duration::from_millis(500);
+/// The time that the database has to answer a machine: probes of load balancers wait for a second.
+pub(super) const MACHINE_PATIENCE: Duration = Duration::from_millis(500);
+/// The same for a visitor: the limits of the database itself end a query before.
+pub(super) const VISITOR_PATIENCE: Duration = Duration::from_secs(600);
 
 /// Whose a host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,22 +55,24 @@ impl HostCache {
     }
 
     /// Whose the host is. The database is asked only when the names are older than [`FRESH_FOR`] and do not contain it.
-    /// `read` reads the host names of all active custom domains.
+    /// `read` reads the host names of all active custom domains, and has so long for it.
     pub(super) async fn owner_of<E: Display>(
         &self,
-        host: &str,
+        (host, patience): (&str, Duration),
         read: impl AsyncFnOnce() -> Result<HashSet<String>, E>,
     ) -> HostOwner {
         if let Some(owner) = self.known(host) {
             return owner;
         }
         // One reads, the others wait for it.
-        let _reading = self.reading.lock().await;
+        let Ok(_reading) = timeout(patience, self.reading.lock()).await else {
+            return self.lock().owner_of(host);
+        };
         if let Some(owner) = self.known(host) {
             return owner;
         }
         let changes = self.changes.count();
-        let names = match timeout(ANSWER_WITHIN, read()).await {
+        let names = match timeout(patience, read()).await {
             Ok(Ok(names)) => Some(names),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "the host names of custom domains cannot be read");
@@ -150,13 +154,19 @@ mod tests {
         let (cache, database) = (HostCache::new(HostChanges::default()), CountingDatabase::default());
         for number in 0..1_000 {
             let host = format!("host{number}.example");
-            let owner = cache.owner_of(&host, async || database.read(Behaviour::Answers).await).await;
+            let owner = cache
+                .owner_of((&host, MACHINE_PATIENCE), async || database.read(Behaviour::Answers).await)
+                .await;
             assert_eq!((owner, database.asked.get()), (HostOwner::Nobody, 1));
         }
         tokio::time::advance(FRESH_FOR).await;
-        let owner = cache.owner_of("host.example", async || database.read(Behaviour::Answers).await).await;
+        let owner = cache
+            .owner_of(("host.example", MACHINE_PATIENCE), async || database.read(Behaviour::Answers).await)
+            .await;
         assert_eq!((owner, database.asked.get()), (HostOwner::Nobody, 2));
-        let owner = cache.owner_of("status.shop.example", async || database.read(Behaviour::Answers).await);
+        let owner = cache.owner_of(("status.shop.example", MACHINE_PATIENCE), async || {
+            database.read(Behaviour::Answers).await
+        });
         assert_eq!((owner.await, database.asked.get()), (HostOwner::Page, 2));
     }
 
@@ -164,10 +174,14 @@ mod tests {
     async fn a_change_on_this_node_counts_at_once() {
         let (changes, database) = (HostChanges::default(), CountingDatabase::default());
         let cache = HostCache::new(changes.clone());
-        let none = cache.owner_of("status.shop.example", async || Ok::<_, String>(HashSet::new())).await;
+        let none = cache
+            .owner_of(("status.shop.example", MACHINE_PATIENCE), async || Ok::<_, String>(HashSet::new()))
+            .await;
         assert_eq!(none, HostOwner::Nobody);
         changes.note();
-        let owner = cache.owner_of("status.shop.example", async || database.read(Behaviour::Answers).await);
+        let owner = cache.owner_of(("status.shop.example", MACHINE_PATIENCE), async || {
+            database.read(Behaviour::Answers).await
+        });
         assert_eq!(owner.await, HostOwner::Page);
     }
 
@@ -179,19 +193,25 @@ mod tests {
         let (cache, database) = (HostCache::new(HostChanges::default()), CountingDatabase::default());
         let begin = Instant::now();
         for _ in 0..3 {
-            let owner = cache.owner_of("host.example", async || database.read(behaviour).await).await;
+            let owner = cache
+                .owner_of(("host.example", MACHINE_PATIENCE), async || database.read(behaviour).await)
+                .await;
             assert_eq!((owner, database.asked.get()), (HostOwner::Unclear, 1));
         }
         tokio::time::advance(FRESH_FOR).await;
-        cache.owner_of("host.example", async || database.read(Behaviour::Answers).await).await;
+        cache
+            .owner_of(("host.example", MACHINE_PATIENCE), async || database.read(Behaviour::Answers).await)
+            .await;
         tokio::time::advance(FRESH_FOR).await;
         // What was read last counts on.
-        let owner = cache.owner_of("status.shop.example", async || database.read(behaviour).await).await;
+        let owner = cache
+            .owner_of(("status.shop.example", MACHINE_PATIENCE), async || database.read(behaviour).await)
+            .await;
         assert_eq!(owner, HostOwner::Page);
         assert_eq!(
-            cache.owner_of("host.example", async || database.read(behaviour).await).await,
+            cache.owner_of(("host.example", MACHINE_PATIENCE), async || database.read(behaviour).await).await,
             HostOwner::Nobody
         );
-        assert!(begin.elapsed() <= FRESH_FOR * 2 + ANSWER_WITHIN * 2, "{:?}", begin.elapsed());
+        assert!(begin.elapsed() <= FRESH_FOR * 2 + MACHINE_PATIENCE * 2, "{:?}", begin.elapsed());
     }
 }

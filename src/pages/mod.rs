@@ -26,7 +26,7 @@ use crate::clock::Clock;
 use crate::model::domain_names::DomainNames;
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::AccessType;
-use crate::pages::host_cache::{HostCache, HostOwner};
+use crate::pages::host_cache::{HostCache, HostOwner, MACHINE_PATIENCE, VISITOR_PATIENCE};
 use crate::pages::visit::{Host, Visit};
 use crate::store::statuspages::visitors;
 use crate::store::{Databases, MainError};
@@ -62,7 +62,7 @@ impl Pages {
         let main = self.databases.main.reader();
         let found = match &visit.host {
             Host::Slug(slug) => visitors::by_slug(main, slug).await,
-            Host::Custom(name) => match self.owner_of(name).await {
+            Host::Custom(name) => match self.owner_of(name, visit).await {
                 HostOwner::Page => visitors::by_domain(main, name).await,
                 HostOwner::Nobody => Ok(None),
                 HostOwner::Unclear if visit.is_of_machines() => return None,
@@ -86,9 +86,10 @@ impl Pages {
     }
 
     /// Whose the host is, without a query for each one that is made up.
-    async fn owner_of(&self, host: &str) -> HostOwner {
+    async fn owner_of(&self, host: &str, visit: &Visit) -> HostOwner {
         let main = self.databases.main.reader();
-        self.hosts.owner_of(host, async || visitors::active_hosts(main).await).await
+        let patience = if visit.is_of_machines() { MACHINE_PATIENCE } else { VISITOR_PATIENCE };
+        self.hosts.owner_of((host, patience), async || visitors::active_hosts(main).await).await
     }
 
     /// A published page.
