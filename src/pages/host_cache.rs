@@ -15,8 +15,8 @@ use crate::announcer::host_changes::HostChanges;
 
 /// The time for which the names count, and in which a database that is away is not asked again.
 const FRESH_FOR: Duration = Duration::from_secs(3);
-/// The time that the database has to answer a machine: probes of load balancers wait for a second.
-pub(super) const MACHINE_PATIENCE: Duration = Duration::from_millis(500);
+/// The time that the database has for a request to the API: probes of load balancers wait for a second.
+pub(super) const API_PATIENCE: Duration = Duration::from_millis(500);
 /// The same for a visitor: the limits of the database itself end a query before.
 pub(super) const VISITOR_PATIENCE: Duration = Duration::from_secs(600);
 
@@ -123,6 +123,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use DatabaseState::{Answers, Fails, HangsForever};
 
     /// A database with one custom domain, which counts how often it is asked.
     #[derive(Default)]
@@ -132,19 +133,24 @@ mod tests {
 
     /// How the database answers.
     #[derive(Clone, Copy, Debug)]
-    enum Behaviour {
+    enum DatabaseState {
         Answers,
         Fails,
         HangsForever,
     }
 
     impl CountingDatabase {
-        async fn read(&self, behaviour: Behaviour) -> Result<HashSet<String>, &'static str> {
+        /// Whose the host is by the cache, which may ask this database.
+        async fn owner(&self, cache: &HostCache, host: &str, state: DatabaseState) -> HostOwner {
+            cache.owner_of((host, API_PATIENCE), async || self.read(state).await).await
+        }
+
+        async fn read(&self, state: DatabaseState) -> Result<HashSet<String>, &'static str> {
             self.asked.set(self.asked.get() + 1);
-            match behaviour {
-                Behaviour::Answers => Ok(HashSet::from(["status.shop.example".to_owned()])),
-                Behaviour::Fails => Err("the database is away"),
-                Behaviour::HangsForever => std::future::pending().await,
+            match state {
+                DatabaseState::Answers => Ok(HashSet::from(["status.shop.example".to_owned()])),
+                DatabaseState::Fails => Err("the database is away"),
+                DatabaseState::HangsForever => std::future::pending().await,
             }
         }
     }
@@ -153,65 +159,44 @@ mod tests {
     async fn hosts_that_are_made_up_cost_one_query_in_some_seconds() {
         let (cache, database) = (HostCache::new(HostChanges::default()), CountingDatabase::default());
         for number in 0..1_000 {
-            let host = format!("host{number}.example");
-            let owner = cache
-                .owner_of((&host, MACHINE_PATIENCE), async || database.read(Behaviour::Answers).await)
-                .await;
+            let owner = database.owner(&cache, &format!("host{number}.example"), Answers).await;
             assert_eq!((owner, database.asked.get()), (HostOwner::Nobody, 1));
         }
         tokio::time::advance(FRESH_FOR).await;
-        let owner = cache
-            .owner_of(("host.example", MACHINE_PATIENCE), async || database.read(Behaviour::Answers).await)
-            .await;
+        let owner = database.owner(&cache, "host.example", Answers).await;
         assert_eq!((owner, database.asked.get()), (HostOwner::Nobody, 2));
-        let owner = cache.owner_of(("status.shop.example", MACHINE_PATIENCE), async || {
-            database.read(Behaviour::Answers).await
-        });
-        assert_eq!((owner.await, database.asked.get()), (HostOwner::Page, 2));
+        let owner = database.owner(&cache, "status.shop.example", Answers).await;
+        assert_eq!((owner, database.asked.get()), (HostOwner::Page, 2));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_change_on_this_node_counts_at_once() {
         let (changes, database) = (HostChanges::default(), CountingDatabase::default());
         let cache = HostCache::new(changes.clone());
-        let none = cache
-            .owner_of(("status.shop.example", MACHINE_PATIENCE), async || Ok::<_, String>(HashSet::new()))
-            .await;
+        let read_none = async || Ok::<_, String>(HashSet::new());
+        let none = cache.owner_of(("status.shop.example", API_PATIENCE), read_none).await;
         assert_eq!(none, HostOwner::Nobody);
         changes.note();
-        let owner = cache.owner_of(("status.shop.example", MACHINE_PATIENCE), async || {
-            database.read(Behaviour::Answers).await
-        });
-        assert_eq!(owner.await, HostOwner::Page);
+        assert_eq!(database.owner(&cache, "status.shop.example", Answers).await, HostOwner::Page);
     }
 
     #[rstest]
-    #[case::fails(Behaviour::Fails)]
-    #[case::hangs(Behaviour::HangsForever)]
+    #[case::fails(Fails)]
+    #[case::hangs(HangsForever)]
     #[tokio::test(start_paused = true)]
-    async fn a_database_that_is_away_is_asked_once_in_some_seconds(#[case] behaviour: Behaviour) {
+    async fn a_database_that_is_away_is_asked_once_in_some_seconds(#[case] away: DatabaseState) {
         let (cache, database) = (HostCache::new(HostChanges::default()), CountingDatabase::default());
         let begin = Instant::now();
         for _ in 0..3 {
-            let owner = cache
-                .owner_of(("host.example", MACHINE_PATIENCE), async || database.read(behaviour).await)
-                .await;
+            let owner = database.owner(&cache, "host.example", away).await;
             assert_eq!((owner, database.asked.get()), (HostOwner::Unclear, 1));
         }
         tokio::time::advance(FRESH_FOR).await;
-        cache
-            .owner_of(("host.example", MACHINE_PATIENCE), async || database.read(Behaviour::Answers).await)
-            .await;
+        database.owner(&cache, "host.example", Answers).await;
         tokio::time::advance(FRESH_FOR).await;
         // What was read last counts on.
-        let owner = cache
-            .owner_of(("status.shop.example", MACHINE_PATIENCE), async || database.read(behaviour).await)
-            .await;
-        assert_eq!(owner, HostOwner::Page);
-        assert_eq!(
-            cache.owner_of(("host.example", MACHINE_PATIENCE), async || database.read(behaviour).await).await,
-            HostOwner::Nobody
-        );
-        assert!(begin.elapsed() <= FRESH_FOR * 2 + MACHINE_PATIENCE * 2, "{:?}", begin.elapsed());
+        assert_eq!(database.owner(&cache, "status.shop.example", away).await, HostOwner::Page);
+        assert_eq!(database.owner(&cache, "host.example", away).await, HostOwner::Nobody);
+        assert!(begin.elapsed() <= FRESH_FOR * 2 + API_PATIENCE * 2, "{:?}", begin.elapsed());
     }
 }

@@ -1,7 +1,7 @@
 //! Public status pages: what visitors without a token see, at `{slug}.{statuspage_host}` and at active custom domains.
 //!
 //! The host of a request decides. Whoever comes to the host of a page meets nothing but the page: no API, no metrics. A host
-//! that is neither ours nor a page's meets the machines' paths alone, which answer whatever is away. An unknown,
+//! that is neither ours nor a page's serves the paths of the API alone, which answer whatever is away. An unknown,
 //! unpublished or deleted page is one and the same plain 404. Everything is rendered on the server, nothing
 //! runs in the browser. Pages that are not open to everybody show nothing at all.
 
@@ -26,7 +26,7 @@ use crate::clock::Clock;
 use crate::model::domain_names::DomainNames;
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::AccessType;
-use crate::pages::host_cache::{HostCache, HostOwner, MACHINE_PATIENCE, VISITOR_PATIENCE};
+use crate::pages::host_cache::{API_PATIENCE, HostCache, HostOwner, VISITOR_PATIENCE};
 use crate::pages::visit::{Host, Visit};
 use crate::store::statuspages::visitors;
 use crate::store::{Databases, MainError};
@@ -65,12 +65,12 @@ impl Pages {
             Host::Custom(name) => match self.owner_of(name, visit).await {
                 HostOwner::Page => visitors::by_domain(main, name).await,
                 HostOwner::Nobody => Ok(None),
-                HostOwner::Unclear if visit.is_of_machines() => return None,
+                HostOwner::Unclear if visit.is_api_path() => return None,
                 HostOwner::Unclear => return Some(answer::unavailable()),
             },
         };
-        if matches!((&visit.host, &found), (Host::Custom(_), Ok(None))) && visit.is_of_machines() {
-            // It may be a name by which machines reach the API.
+        if matches!((&visit.host, &found), (Host::Custom(_), Ok(None))) && visit.is_api_path() {
+            // It may be a name by which probes and clients reach the API.
             return None;
         }
         let page = found.map(|found| found.filter(|page| page.is_published));
@@ -88,7 +88,7 @@ impl Pages {
     /// Whose the host is, without a query for each one that is made up.
     async fn owner_of(&self, host: &str, visit: &Visit) -> HostOwner {
         let main = self.databases.main.reader();
-        let patience = if visit.is_of_machines() { MACHINE_PATIENCE } else { VISITOR_PATIENCE };
+        let patience = if visit.is_api_path() { API_PATIENCE } else { VISITOR_PATIENCE };
         self.hosts.owner_of((host, patience), async || visitors::active_hosts(main).await).await
     }
 

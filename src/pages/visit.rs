@@ -41,16 +41,16 @@ const FILES: &str = "/assets/";
 
 /// Paths that answer on every host that is no page's: for load balancers, probes, Prometheus, clients of the API, and
 /// services that send pings by an internal name. Each with everything below it.
-const OF_MACHINES: [&str; 7] = ["/healthz", "/readyz", "/metrics", "/v1", "/openapi.json", "/docs", "/ping"];
+const API_PATHS: [&str; 7] = ["/healthz", "/readyz", "/metrics", "/v1", "/openapi.json", "/docs", "/ping"];
 
 impl Visit {
     /// Returns true for a path that answers on every host that is no page's.
-    pub(super) fn is_of_machines(&self) -> bool {
+    pub(super) fn is_api_path(&self) -> bool {
         let is_within = |path: &&str| {
             let rest = self.path.strip_prefix(*path);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        OF_MACHINES.iter().any(is_within)
+        API_PATHS.iter().any(is_within)
     }
 
     /// Reads a request; `None` when it is not for a page, whatever else may be found out about its host.

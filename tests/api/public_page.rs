@@ -100,7 +100,7 @@ fn unpublished_and_unknown_pages_are_one_and_the_same_404() {
 }
 
 /// On the host of a page there is nothing but the page; on our own hosts everything is as ever; on a host that is nobody's
-/// machines are answered, and everybody else meets a plain 404.
+/// the API answers, and everything else is a plain 404.
 #[test]
 fn the_host_keeps_pages_and_api_apart() {
     let client = Server::shared_client();

@@ -41,12 +41,12 @@ pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     let is_bus_away = parts.figures.read().bus.is_some_and(|bus| !bus.is_connected);
     let warnings = parts.guard.state().warning().into_iter().chain(is_bus_away.then(|| BUS_AWAY.into()));
     let unowned = parts.announcer.ownership.unowned().len();
-    let nobodys = (unowned > 0).then(|| {
+    let warning = (unowned > 0).then(|| {
         format!(
             "no node owns {unowned} of 64 partitions: their services are not watched until one takes them"
         )
     });
-    let warnings: Vec<String> = warnings.chain(nobodys).collect();
+    let warnings: Vec<String> = warnings.chain(warning).collect();
     if !warnings.is_empty() {
         page["warnings"] = json!(warnings);
     }
