@@ -153,7 +153,7 @@ impl Cluster {
         let supervisor = supervisor.clone();
         let running = RunningTasks::default();
         let started = running.clone();
-        let is_sent = thread.spawn_fn(move || started.note(tasks.spawn(&supervisor)));
+        let is_sent = thread.spawn_fn(move || started.add(tasks.spawn(&supervisor)));
         debug_assert!(is_sent, "the thread has just been made");
         Some(Self { counters, thread, tasks: running, is_leaving, has_left })
     }

@@ -131,7 +131,7 @@ pub(super) fn start(
     let tasks_supervisor = supervisor.clone();
     let running = RunningTasks::default();
     let started = running.clone();
-    let is_sent = thread.spawn_fn(move || started.note(tasks.spawn(&tasks_supervisor)));
+    let is_sent = thread.spawn_fn(move || started.add(tasks.spawn(&tasks_supervisor)));
     debug_assert!(is_sent, "the thread has just been made");
     Ok(Some(Remote { connection, counters, thread, tasks: running, _looker: looker }))
 }

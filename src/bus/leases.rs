@@ -2,8 +2,8 @@
 //!
 //! A node lives as long as it renews its key: it writes it again and again, and the server takes it away after
 //! [`LIVES_FOR`]. So no two clocks are compared. The time of each key is read too, since a server that has crashed may bring
-//! back keys of nodes that are gone: [`crate::model::lease`] says who lives. All 64 partitions stand in one value, the ledger, which is changed by
-//! compare-and-swap: its revision is the fencing token of what was taken with it.
+//! back keys of nodes that are gone: [`crate::model::lease`] says who lives. All 64 partitions are one value, the ledger,
+//! which is changed by compare-and-swap: its revision is the fencing token of what was taken with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -33,7 +33,7 @@ const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 pub struct Leases {
     /// The keys that are there.
     pub keys: BTreeMap<NodeName, LeaseKey>,
-    /// The nodes that live: those that have keys, until a judge has looked at them.
+    /// The nodes that live: all that have keys, as read; less those that [`crate::model::lease::LeaseJudge`] counts as gone.
     pub living: BTreeSet<NodeName>,
     /// Who owns what.
     pub ledger: Ledger,

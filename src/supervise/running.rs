@@ -11,8 +11,8 @@ use tokio::task::JoinHandle;
 pub struct RunningTasks(Arc<Mutex<Vec<JoinHandle<()>>>>);
 
 impl RunningTasks {
-    /// These run as well.
-    pub fn note(&self, tasks: Vec<JoinHandle<()>>) {
+    /// Adds tasks that run now.
+    pub fn add(&self, tasks: Vec<JoinHandle<()>>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks);
     }
 
@@ -54,7 +54,7 @@ mod tests {
                 let _held = held;
                 std::future::pending::<()>().await;
             });
-            noted.note(vec![task]);
+            noted.add(vec![task]);
         });
         begun.await.unwrap();
         running.end().await;
