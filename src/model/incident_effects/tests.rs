@@ -26,6 +26,15 @@ const MINOR: Severity = Severity::Minor;
 const MAJOR: Severity = Severity::Major;
 const CRITICAL: Severity = Severity::Critical;
 
+/// An incident of one service before and after its end.
+fn resolution() -> (WholeIncident, WholeIncident) {
+    let before = with_services(incident(MINOR), &[1]);
+    let mut after = before.clone();
+    after.incident.status = IncidentStatus::Resolved;
+    after.incident.resolved_at = Some(at(1_000));
+    (before, after)
+}
+
 /// Everything happens at second 1,000. What was written says when, and what holds it.
 #[rstest]
 // A new incident.
@@ -112,10 +121,7 @@ fn the_end_is_told_to_who_was_told_the_start(
     #[case] written_before: &[&str],
     #[case] expected: &[&str],
 ) {
-    let before = with_services(incident(MINOR), &[1]);
-    let mut after = before.clone();
-    after.incident.status = IncidentStatus::Resolved;
-    after.incident.resolved_at = Some(at(1_000));
+    let (before, after) = resolution();
     let change = IncidentTransition { before: Some(&before), after: &after, leaving: None, at: at(1_000) };
     let audience = audience(setting, written(written_before), &after);
     assert_eq!(describe(&messages::message_effects(&change, &audience)), expected);

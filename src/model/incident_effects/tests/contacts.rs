@@ -114,7 +114,8 @@ fn a_service_that_fails_again_is_no_news_for_contacts() {
     assert_eq!(told, [""; 0]);
 }
 
-/// A contact is told the end of what it was told. A step that is held beyond now is taken back with the incident.
+/// A contact gets the end of an incident of which it got the start. A step that is held beyond now is taken back with the
+/// incident.
 #[rstest]
 #[case::told(&["incident.escalated@5 100"], &["retract steps", "release", "incident.resolved@5"])]
 #[case::not_told(&[], &["retract steps"])]
@@ -130,10 +131,7 @@ fn the_end_is_told_to_contacts_who_know_the_start(
     #[case] written_before: &[&str],
     #[case] expected: &[&str],
 ) {
-    let before = with_services(incident(MINOR), &[1]);
-    let mut after = before.clone();
-    after.incident.status = IncidentStatus::Resolved;
-    after.incident.resolved_at = Some(at(1_000));
+    let (before, after) = resolution();
     let change = IncidentTransition { before: Some(&before), after: &after, leaving: None, at: at(1_000) };
     assert_eq!(follow(&change, ChannelKind::Webhook, (by_name(), QUIET), written_before), expected);
 }
