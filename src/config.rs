@@ -4,6 +4,7 @@
 //! environment and from a flag. [`Config`] is the file as a type; its `Default` is the only place where a default
 //! stands. What a value must look like is said in `rule`, how the sources become one is said in `sources`.
 
+pub mod backup;
 pub mod bytes;
 pub mod choice;
 pub mod limits;
@@ -11,6 +12,7 @@ pub mod network;
 pub mod reference_targets;
 mod rule;
 pub mod sources;
+pub mod time_span;
 pub mod watchdog;
 
 use std::collections::BTreeMap;
@@ -21,6 +23,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::config::backup::BackupConfig;
 use crate::config::bytes::Bytes;
 pub use crate::config::choice::{EgressChoice, LogFormat};
 use crate::config::limits::{CompactionLimits, EventLimits, Limits, RecordLimits, StoreLimits};
@@ -115,6 +118,8 @@ pub struct Config {
     pub events: EventLimits,
     /// `[compaction]`: sealing and merging of the history.
     pub compaction: CompactionLimits,
+    /// `[backup]`: backups that a server makes by itself.
+    pub backup: BackupConfig,
     /// `[watchdog]`: who is pinged as long as everything works.
     pub watchdog: WatchdogConfig,
     /// `--trust-clock`: the operator says that the clock of this start is right. A flag of one start, not a setting.
@@ -163,6 +168,7 @@ impl Default for Config {
             record: RecordLimits::default(),
             events: EventLimits::default(),
             compaction: CompactionLimits::default(),
+            backup: BackupConfig::default(),
             watchdog: WatchdogConfig::default(),
             trust_clock: false,
             alone: false,

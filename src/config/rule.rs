@@ -17,6 +17,7 @@ use crate::config::bytes::Bytes;
 use crate::config::choice::{EgressChoice, LogFormat};
 use crate::config::network::Network;
 use crate::config::reference_targets::ReferenceTargets;
+use crate::config::time_span::TimeSpan;
 
 const HOST: &str = "a host name in lower case, perhaps with a port, such as status.example.net";
 const PING_INTERVAL: std::ops::RangeInclusive<u32> = 1..=86_400;
@@ -47,6 +48,19 @@ pub(super) fn folder<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::E
 
 pub(super) fn file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
     optional(from, "a file", parsed)
+}
+
+pub(super) fn optional_folder<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+    optional(from, "a folder", parsed)
+}
+
+pub(super) fn time_span<'de, D: Deserializer<'de>>(from: D) -> Result<TimeSpan, D::Error> {
+    required(from, "a span of time from 1m to 366d, such as 30m, 24h or 7d", parsed)
+}
+
+pub(super) fn kept_backups<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let within = |text: &str| parsed(text).filter(|kept| (1..=1_000).contains(kept));
+    required(from, "a whole number from 1 to 1000", within)
 }
 
 pub(super) fn database_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {

@@ -13,7 +13,7 @@ use toml::{Table, Value};
 use crate::config::rule::as_text;
 use crate::config::{Config, LocationConfig};
 
-/// One line: where, which key, which value, what is allowed.
+/// Where, which key, which value, what is allowed; one line but for a file that is no TOML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadConfig(pub String);
@@ -42,7 +42,8 @@ pub fn read(file: Option<&Path>, given: Vec<Given>) -> Result<Config, BadConfig>
 
 fn layered(file: &str, shown: &str, given: Vec<Given>) -> Result<Config, BadConfig> {
     let table: Table = file.parse().map_err(|error: toml::de::Error| {
-        BadConfig(format!("{shown}: {}", error.to_string().trim().replace('\n', " ")))
+        // Its lines point at the place.
+        BadConfig(format!("{shown}: {}", error.to_string().trim()))
     })?;
     let mut layers = Layers { file: shown, table, sources: BTreeMap::new() };
     let mut config = layers.typed()?;

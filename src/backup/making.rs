@@ -1,0 +1,238 @@
+//! Makes a backup: copies what belongs to an installation, in the order in which that is consistent.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio::time::{Instant, sleep};
+
+use crate::backup::archive::{self, TargetForm};
+use crate::backup::error::BackupError;
+use crate::backup::files;
+use crate::backup::manifest::BackupManifest;
+use crate::backup::progress::Watcher;
+use crate::store::file_copy::{DatabaseFile, FileKind};
+use crate::store::history::lock_segments;
+
+/// The interval between two looks at how far a copy is.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// The longest wait for a pass of the compaction to end.
+const PASS_LIMIT: Duration = Duration::from_secs(15 * 60);
+
+/// What a backup is made of.
+#[derive(Clone, Debug)]
+pub struct BackupOrder {
+    /// File of the main database.
+    pub main: PathBuf,
+    /// File of the history; its segments lie in a folder beside it.
+    pub history: PathBuf,
+    /// Folder of what waits for the history; it may not be there.
+    pub spool: PathBuf,
+    /// Whether the key goes into it.
+    pub key: KeyChoice,
+    /// The present moment, RFC 3339.
+    pub created_at: String,
+}
+
+/// What becomes of the secret key.
+#[derive(Clone, Debug)]
+pub enum KeyChoice {
+    /// It is kept elsewhere.
+    Elsewhere,
+    /// This key goes into the backup.
+    Inside(SecretString),
+}
+
+impl BackupOrder {
+    /// About how many bytes there are to copy.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let length = |file: PathBuf| fs::metadata(file).map_or(0, |found| found.len());
+        let inside = |folder: PathBuf| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.map(|entry| length(entry.path())).sum::<u64>()
+        };
+        let databases = [&self.main, &self.history].map(|file| length(file.clone())).iter().sum::<u64>();
+        databases + inside(self.history.with_extension("segments")) + inside(self.spool.clone())
+    }
+}
+
+/// Makes a backup: a folder, or a file where the target ends in `.tar` or `.tar.zst`. What was begun is removed when it fails.
+///
+/// # Errors
+/// When the target is there already or cannot be written, or the installation cannot be read.
+pub async fn make(
+    order: &BackupOrder,
+    target: &Path,
+    watcher: Watcher<'_>,
+) -> Result<BackupManifest, BackupError> {
+    match TargetForm::of(target) {
+        TargetForm::Folder => make_folder(order, target, watcher).await,
+        TargetForm::File(coding) => {
+            archive::demand_new(target)?;
+            let folder = archive::beside(target, "folder");
+            let manifest = make_folder(order, &folder, watcher).await?;
+            let packed = archive::pack(&folder, target, coding);
+            files::empty_again(&folder, true);
+            packed.map(|()| manifest)
+        }
+    }
+}
+
+async fn make_folder(
+    order: &BackupOrder,
+    folder: &Path,
+    watcher: Watcher<'_>,
+) -> Result<BackupManifest, BackupError> {
+    let was_made = files::make_empty(folder)?;
+    let copy =
+        BackupCopy { order, folder, watcher, manifest: BackupManifest::begun(order.created_at.clone()) };
+    let copied = copy.run().await;
+    if copied.is_err() {
+        files::empty_again(folder, was_made);
+    }
+    copied
+}
+
+/// A backup in the making.
+struct BackupCopy<'a> {
+    order: &'a BackupOrder,
+    folder: &'a Path,
+    watcher: Watcher<'a>,
+    manifest: BackupManifest,
+}
+
+impl BackupCopy<'_> {
+    async fn run(mut self) -> Result<BackupManifest, BackupError> {
+        let order = self.order;
+        self.copy_database(&order.main, files::MAIN, FileKind::Main).await?;
+        self.copy_spool()?;
+        self.copy_history().await?;
+        self.raise_keys().await?;
+        if let KeyChoice::Inside(key) = &order.key {
+            let text = format!("{}\n", key.expose_secret().trim());
+            files::write_new(&self.folder.join(files::KEY), text.as_bytes())?;
+            self.note(files::KEY)?;
+            self.manifest.has_key = true;
+        }
+        self.manifest.write(self.folder)?;
+        files::sync_folder(self.folder)?;
+        Ok(self.manifest)
+    }
+
+    /// The rows of the history and their segment files, of one moment.
+    async fn copy_history(&mut self) -> Result<(), BackupError> {
+        let _lock = self.wait_for_segments().await?;
+        let order = self.order;
+        self.copy_database(&order.history, files::HISTORY, FileKind::History).await?;
+        let mut rows = DatabaseFile::open(&self.folder.join(files::HISTORY)).await?;
+        let numbers = rows.segment_numbers().await;
+        rows.close().await?;
+        let source = order.history.with_extension("segments");
+        let target = self.folder.join(files::SEGMENTS);
+        let numbers = numbers?;
+        if !numbers.is_empty() {
+            files::make_empty(&target)?;
+        }
+        for number in numbers {
+            let name = format!("{number:08}.db");
+            let path = format!("{}/{name}", files::SEGMENTS);
+            self.copy_database(&source.join(&name), &path, FileKind::Segment).await?;
+        }
+        if target.is_dir() {
+            files::sync_folder(&target)?;
+        }
+        Ok(())
+    }
+
+    async fn wait_for_segments(&self) -> Result<File, BackupError> {
+        let began = Instant::now();
+        loop {
+            match lock_segments(&self.order.history).map_err(BackupError::at(&self.order.history))? {
+                Some(lock) => return Ok(lock),
+                None if began.elapsed() < PASS_LIMIT => sleep(LOOK_EVERY).await,
+                None => {
+                    let problem = "the compaction of the history, or another backup, has not ended for 15 minutes; try again later";
+                    return Err(BackupError::Refused(problem.into()));
+                }
+            }
+        }
+    }
+
+    async fn copy_database(&mut self, from: &Path, path: &str, kind: FileKind) -> Result<(), BackupError> {
+        let copy = self.folder.join(path);
+        let mut source = DatabaseFile::open(from).await?;
+        let (mut seen, grown) = (0, |seen| fs::metadata(&copy).map_or(seen, |found| found.len().max(seen)));
+        {
+            let mut copied = std::pin::pin!(source.copy_to(&copy));
+            loop {
+                tokio::select! {
+                    ended = &mut copied => break ended?,
+                    () = sleep(LOOK_EVERY) => {}
+                }
+                let now = grown(seen);
+                (self.watcher)(path, now - seen);
+                seen = now;
+            }
+        }
+        (self.watcher)(path, grown(seen) - seen);
+        source.close().await?;
+        let mut copied = DatabaseFile::open(&copy).await?;
+        if kind != FileKind::Segment {
+            let rows = copied.count_rows().await?;
+            let rows = rows.into_iter().map(|counted| (counted.table, counted.rows)).collect();
+            self.manifest.rows.insert(path.to_owned(), rows);
+            self.manifest.schema.insert(path.to_owned(), copied.last_step(kind).await?);
+        }
+        copied.close().await?;
+        // The main database is changed once more.
+        if kind == FileKind::Main { Ok(()) } else { self.finish(path) }
+    }
+
+    /// What is written meanwhile moves on to the history, which is copied later: a segment that is gone by then is no loss.
+    fn copy_spool(&mut self) -> Result<(), BackupError> {
+        let source = &self.order.spool;
+        let Ok(entries) = fs::read_dir(source) else { return Ok(()) };
+        let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+        names.sort_unstable();
+        let target = self.folder.join(files::SPOOL);
+        for name in names {
+            let Some(name) = name.to_str() else { continue };
+            if !target.is_dir() {
+                files::make_empty(&target)?;
+            }
+            if files::copy_new(&source.join(name), &target.join(name))?.is_some() {
+                let path = format!("{}/{name}", files::SPOOL);
+                self.note(&path)?;
+            }
+        }
+        if target.is_dir() {
+            files::sync_folder(&target)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the copy give no key that was given before the history was copied.
+    async fn raise_keys(&mut self) -> Result<(), BackupError> {
+        let mut source = DatabaseFile::open(&self.order.main).await?;
+        let keys = source.last_keys().await?;
+        source.close().await?;
+        let mut copy = DatabaseFile::open(&self.folder.join(files::MAIN)).await?;
+        copy.raise_last_keys(&keys).await?;
+        copy.close().await?;
+        self.finish(files::MAIN)
+    }
+
+    /// Makes a copied database durable, for its owner alone, and notes it.
+    fn finish(&mut self, path: &str) -> Result<(), BackupError> {
+        files::keep(&self.folder.join(path))?;
+        self.note(path)
+    }
+
+    fn note(&mut self, path: &str) -> Result<(), BackupError> {
+        let file = files::sum(self.folder, path, &mut |_, _| {})?;
+        self.manifest.files.push(file);
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! Puts a backup back, into a folder of its own.
+
+use std::path::Path;
+
+use crate::backup::archive;
+use crate::backup::error::BackupError;
+use crate::backup::files;
+use crate::backup::manifest::BackupManifest;
+use crate::backup::progress::Watcher;
+use crate::backup::verification::{OpenBackup, verify_folder};
+use crate::notify::message_hold::MessageHold;
+
+/// Checks a backup and copies it into a data folder that is empty or not there yet. Nobody is told anything from there until an
+/// operator says so ([`MessageHold`]). What was begun is removed when it fails.
+///
+/// # Errors
+/// When the folder is not empty, the backup is not whole or is of a later version, or a file cannot be read or written.
+pub async fn restore(
+    backup: &Path,
+    data_dir: &Path,
+    watcher: Watcher<'_>,
+) -> Result<BackupManifest, BackupError> {
+    let was_made = files::make_empty(data_dir)?;
+    let restored = copy(backup, data_dir, watcher).await;
+    if restored.is_err() {
+        files::empty_again(data_dir, was_made);
+    }
+    restored
+}
+
+async fn copy(backup: &Path, data_dir: &Path, watcher: Watcher<'_>) -> Result<BackupManifest, BackupError> {
+    let opened = OpenBackup::open(backup, &archive::beside(data_dir, "backup"))?;
+    let folder = opened.folder();
+    let manifest = verify_folder(folder, watcher).await?;
+    // Before there is anything to start.
+    let hold = MessageHold::of(data_dir);
+    hold.begin(&manifest.created_at).map_err(BackupError::at(hold.file()))?;
+    for file in &manifest.files {
+        let target = data_dir.join(&file.path);
+        match target.parent() {
+            Some(parent) if !parent.is_dir() => {
+                files::make_empty(parent)?;
+            }
+            _ => {}
+        }
+        if files::copy_new(&folder.join(&file.path), &target)?.is_none() {
+            return Err(BackupError::Damaged(format!("{} is missing", file.path)));
+        }
+        watcher(&file.path, file.bytes);
+    }
+    for folder in [files::SEGMENTS, files::SPOOL] {
+        if data_dir.join(folder).is_dir() {
+            files::sync_folder(&data_dir.join(folder))?;
+        }
+    }
+    files::sync_folder(data_dir)?;
+    Ok(manifest)
+}

@@ -1,0 +1,197 @@
+//! `watchkeeper backup`, `verify` and `restore`: here are the words; the work is `crate::backup`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use crate::app::backups;
+use crate::backup::{self, BackupManifest};
+use crate::cli::running::say;
+use crate::clock::Clock;
+use crate::config::Config;
+
+const BACKUP_ABOUT: &str = "\
+Back up an embedded installation: both databases, the history's segments, and results that wait in the spool.
+
+The server may run meanwhile, and goes on; it is found by the data folder. What was acknowledged before the command began is \
+in the backup. The target is a folder that is not there yet, or a file whose name ends in .tar or .tar.zst.
+
+The secret key is not in it: without that key nobody can read channels, headers and other secrets in the backup, and neither can \
+you. Keep secret.key of the data folder (or WATCHKEEPER_SECRET_KEY) elsewhere, or put it in with --with-key and guard the backup \
+as you guard the key.
+
+PostgreSQL has tools of its own: pg_dump, that of the main database before that of the history.
+
+  watchkeeper backup --to /backups/watchkeeper-monday.tar.zst
+  watchkeeper verify /backups/watchkeeper-monday.tar.zst
+  watchkeeper restore /backups/watchkeeper-monday.tar.zst --data-dir ./restored
+
+Exit codes: 0 the backup is whole, 1 it could not be made, 2 wrong usage.";
+
+/// Back up an embedded installation, beside its server or without
+#[derive(Args)]
+#[command(long_about = BACKUP_ABOUT)]
+pub(super) struct BackupArguments {
+    /// New folder, or new file that ends in .tar or .tar.zst
+    #[arg(long, value_name = "PATH")]
+    to: PathBuf,
+    /// Put the secret key into the backup
+    #[arg(long)]
+    with_key: bool,
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+/// Check a backup: sums, databases, numbers of rows
+#[derive(Args)]
+pub(super) struct VerifyArguments {
+    /// Folder or file of the backup
+    #[arg(value_name = "PATH")]
+    backup: PathBuf,
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+/// Put a backup back, into a new data folder
+///
+/// Checks the backup and copies it into the folder that --data-dir names, which must be empty or not there yet. Nobody is told
+/// anything from there until 'watchkeeper notifications release' is said: the original may be alive, and what waited there may
+/// have been sent long ago.
+#[derive(Args)]
+pub(super) struct RestoreArguments {
+    /// Folder or file of the backup
+    #[arg(value_name = "PATH")]
+    backup: PathBuf,
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+/// Makes a backup and says what is in it.
+///
+/// # Errors
+/// What could not be read or written, in one line.
+pub(super) async fn back_up(arguments: &BackupArguments, config: &Config) -> anyhow::Result<ExitCode> {
+    let order = backups::order(config, &Clock::System, arguments.with_key)?;
+    let bar = bar(Some(order.bytes()), arguments.as_json);
+    let made = backup::make(&order, &arguments.to, &mut |file, bytes| step(&bar, file, bytes)).await;
+    bar.finish_and_clear();
+    let manifest = made?;
+    if arguments.as_json {
+        say(&summary(&manifest).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    say(&format!("Backed up to {}: {}.", arguments.to.display(), contents(&manifest)));
+    if manifest.has_key {
+        say("The secret key is in it: guard it as you guard the key.");
+    } else {
+        let key = config.data_dir.join("secret.key");
+        let key = match config.secret_key {
+            Some(_) => "the secret_key of the settings".to_owned(),
+            None => key.display().to_string(),
+        };
+        say(&format!(
+            "The secret key is not in it: keep {key} elsewhere, or secrets cannot be read after a restore."
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Checks a backup and says what is in it.
+///
+/// # Errors
+/// What is wrong with it, in one line.
+pub(super) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
+    let bar = bar(None, arguments.as_json);
+    let checked = backup::verify(&arguments.backup, &mut |file, bytes| step(&bar, file, bytes)).await;
+    bar.finish_and_clear();
+    let manifest = checked?;
+    if arguments.as_json {
+        say(&summary(&manifest).to_string());
+    } else {
+        let key = if manifest.has_key { "the secret key is in it" } else { "the secret key is not in it" };
+        let BackupManifest { created_at, version, .. } = &manifest;
+        say(&format!(
+            "The backup is whole: {}; made at {created_at} by version {version}; {key}.",
+            contents(&manifest)
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Puts a backup back and says what to do next.
+///
+/// # Errors
+/// What is wrong with backup or folder, in one line; then the folder is as it was.
+pub(super) async fn restore(arguments: &RestoreArguments, config: &Config) -> anyhow::Result<ExitCode> {
+    let bar = bar(None, arguments.as_json);
+    let watcher = &mut |file: &str, bytes: u64| step(&bar, file, bytes);
+    let restored = backup::restore(&arguments.backup, &config.data_dir, watcher).await;
+    bar.finish_and_clear();
+    let manifest = restored?;
+    if arguments.as_json {
+        say(&summary(&manifest).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let folder = config.data_dir.display();
+    say(&format!("Restored into {folder}: {}, as of {}.", contents(&manifest), manifest.created_at));
+    if !manifest.has_key && config.secret_key.is_none() {
+        say(&format!(
+            "Put the secret key into {folder}/secret.key before the start, or set WATCHKEEPER_SECRET_KEY."
+        ));
+    }
+    say(&format!(
+        "Start it:  watchkeeper serve --data-dir {folder}\nNobody is told anything until you say:  \
+         watchkeeper notifications release --data-dir {folder}"
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn contents(manifest: &BackupManifest) -> String {
+    let counted = |table, one: &str, many: &str| match manifest.main_rows(table) {
+        1 => format!("1 {one}"),
+        number => format!("{number} {many}"),
+    };
+    format!(
+        "{} in {} files, {}, {}",
+        HumanBytes(manifest.bytes()),
+        manifest.files.len(),
+        counted("organisation", "organisation", "organisations"),
+        counted("service", "service", "services"),
+    )
+}
+
+fn summary(manifest: &BackupManifest) -> serde_json::Value {
+    json!({
+        "created_at": manifest.created_at,
+        "version": manifest.version,
+        "has_key": manifest.has_key,
+        "bytes": manifest.bytes(),
+        "files": manifest.files.len(),
+        "organisations": manifest.main_rows("organisation"),
+        "services": manifest.main_rows("service"),
+    })
+}
+
+fn step(bar: &ProgressBar, file: &str, bytes: u64) {
+    bar.set_message(file.to_owned());
+    bar.inc(bytes);
+}
+
+/// Hidden where nobody looks at it: without a terminal, and for machines.
+fn bar(bytes: Option<u64>, as_json: bool) -> ProgressBar {
+    if as_json {
+        return ProgressBar::hidden();
+    }
+    let template = match bytes {
+        Some(_) => "{msg:>30} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+        None => "{msg:>30} {spinner} {bytes} {bytes_per_sec}",
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(bytes, ProgressDrawTarget::stderr()).with_style(style)
+}

@@ -1,0 +1,344 @@
+//! A SQLite file that others may be writing: copied as it is at one moment, checked and counted.
+//!
+//! A copy is one file without a log beside it. Whoever writes meanwhile goes on; its log grows until the copy is done.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sea_orm::sqlx::{self, AssertSqlSafe, ConnectOptions as _, Connection as _};
+use sea_orm_migration::{MigrationTrait, MigratorTrait};
+use watchkeeper_migration::{HistoryMigrator, MainMigrator, SegmentMigrator};
+
+/// The wait for a lock that somebody else holds.
+const BUSY: Duration = Duration::from_secs(30);
+/// The most that one check says of one file.
+const COMPLAINTS: usize = 10;
+
+/// What a SQLite file of an installation holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// The main database.
+    Main,
+    /// The rows of the history.
+    History,
+    /// A segment of the history.
+    Segment,
+}
+
+impl FileKind {
+    const fn steps_table(self) -> &'static str {
+        match self {
+            Self::Main => "main_migration",
+            Self::History => "history_migration",
+            Self::Segment => "segment_migration",
+        }
+    }
+
+    fn migrations(self) -> Vec<Box<dyn MigrationTrait>> {
+        match self {
+            Self::Main => MainMigrator::migrations(),
+            Self::History => HistoryMigrator::migrations(),
+            Self::Segment => SegmentMigrator::migrations(),
+        }
+    }
+
+    fn knows(self, step: &str) -> bool {
+        self.migrations().iter().any(|known| known.name() == step)
+    }
+
+    fn steps(self) -> usize {
+        self.migrations().len()
+    }
+}
+
+/// An error of a file, with its name.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", file.display())]
+pub struct FileError {
+    file: PathBuf,
+    problem: sqlx::Error,
+}
+
+/// A table and the number of its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableRows {
+    /// Name of the table.
+    pub table: String,
+    /// Number of its rows.
+    pub rows: u64,
+}
+
+/// The last key that a table has given to a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastKey {
+    /// Name of the table.
+    pub table: String,
+    /// The key; 0 when it has given none.
+    pub key: i64,
+}
+
+/// A connection to one file.
+#[derive(Debug)]
+pub struct DatabaseFile {
+    connection: SqliteConnection,
+    file: PathBuf,
+}
+
+impl DatabaseFile {
+    /// Opens a file that is there.
+    ///
+    /// # Errors
+    /// When it is not there or cannot be opened.
+    pub async fn open(file: &Path) -> Result<Self, FileError> {
+        let options = SqliteConnectOptions::new()
+            .filename(file)
+            .create_if_missing(false)
+            .foreign_keys(false)
+            .busy_timeout(BUSY)
+            .disable_statement_logging();
+        let file = file.to_owned();
+        match options.connect().await {
+            Ok(connection) => Ok(Self { connection, file }),
+            Err(problem) => Err(FileError { file, problem }),
+        }
+    }
+
+    /// Opens a file that is there, to read alone: nothing is written beside it that was not there before.
+    ///
+    /// # Errors
+    /// When it is not there or cannot be opened.
+    pub async fn open_to_read(file: &Path) -> Result<Self, FileError> {
+        // Without a log beside it nobody writes, and none needs to be made.
+        let log = file.with_file_name(format!("{}-wal", file.file_name().unwrap_or_default().display()));
+        let options = SqliteConnectOptions::new()
+            .filename(file)
+            .create_if_missing(false)
+            .read_only(true)
+            .immutable(!log.exists())
+            .busy_timeout(BUSY)
+            .disable_statement_logging();
+        let file = file.to_owned();
+        match options.connect().await {
+            Ok(connection) => Ok(Self { connection, file }),
+            Err(problem) => Err(FileError { file, problem }),
+        }
+    }
+
+    /// Copies the whole database, as it is now, to a file that is not there yet. The caller makes the copy durable.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the copy cannot be written.
+    pub async fn copy_to(&mut self, copy: &Path) -> Result<(), FileError> {
+        let name = copy.to_string_lossy().into_owned();
+        let copied = sqlx::query("VACUUM INTO ?").bind(name).execute(&mut self.connection).await;
+        copied.map(|_| ()).map_err(|problem| self.failed(problem))
+    }
+
+    /// What SQLite finds wrong in it; nothing is found in a sound file.
+    ///
+    /// # Errors
+    /// When it is no database, or cannot be read.
+    pub async fn complaints(&mut self) -> Result<Vec<String>, FileError> {
+        self.checked_by("integrity_check").await
+    }
+
+    /// The same without comparing indexes with their tables, which takes a part of the time.
+    ///
+    /// # Errors
+    /// When it is no database, or cannot be read.
+    pub async fn quick_complaints(&mut self) -> Result<Vec<String>, FileError> {
+        self.checked_by("quick_check").await
+    }
+
+    async fn checked_by(&mut self, check: &str) -> Result<Vec<String>, FileError> {
+        let text = format!("PRAGMA {check}({COMPLAINTS})");
+        let found =
+            sqlx::query_scalar::<_, String>(AssertSqlSafe(text)).fetch_all(&mut self.connection).await;
+        let found = found.map_err(|problem| self.failed(problem))?;
+        Ok(found.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    /// The last step of its schema.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn last_step(&mut self, kind: FileKind) -> Result<Option<String>, FileError> {
+        let text = format!("SELECT max(version) FROM {}", kind.steps_table());
+        let step = sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(&mut self.connection).await;
+        step.map_err(|problem| self.failed(problem))
+    }
+
+    /// The first step of its schema that this program does not know.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn unknown_step(&mut self, kind: FileKind) -> Result<Option<String>, FileError> {
+        let text = format!("SELECT version FROM {} ORDER BY version", kind.steps_table());
+        let steps =
+            sqlx::query_scalar::<_, String>(AssertSqlSafe(text)).fetch_all(&mut self.connection).await;
+        let steps = steps.map_err(|problem| self.failed(problem))?;
+        Ok(steps.into_iter().find(|step| !kind.knows(step)))
+    }
+
+    /// Returns true if this program has steps of its schema that it lacks.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn lacks_steps(&mut self, kind: FileKind) -> Result<bool, FileError> {
+        let text = format!("SELECT count(*) FROM {}", kind.steps_table());
+        let steps: Result<i64, _> =
+            sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(&mut self.connection).await;
+        let steps = steps.map_err(|problem| self.failed(problem))?;
+        Ok(usize::try_from(steps).is_ok_and(|steps| steps < kind.steps()))
+    }
+
+    /// The check value of the secret key; `None` when there is none yet.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn key_check(&mut self) -> Result<Option<String>, FileError> {
+        let text = "SELECT value FROM installation WHERE name = 'key_check'";
+        let value = sqlx::query_scalar(text).fetch_optional(&mut self.connection).await;
+        value.map_err(|problem| self.failed(problem))
+    }
+
+    /// The number of services of the main database.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn count_services(&mut self) -> Result<u64, FileError> {
+        let rows: Result<i64, _> =
+            sqlx::query_scalar("SELECT count(*) FROM service").fetch_one(&mut self.connection).await;
+        let rows = rows.map_err(|problem| self.failed(problem))?;
+        Ok(u64::try_from(rows).unwrap_or_default())
+    }
+
+    /// The rows of each table, by name.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn count_rows(&mut self) -> Result<Vec<TableRows>, FileError> {
+        let text =
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name";
+        let tables = sqlx::query_scalar::<_, String>(text).fetch_all(&mut self.connection).await;
+        let mut counted = Vec::new();
+        for table in tables.map_err(|problem| self.failed(problem))? {
+            let text = format!("SELECT count(*) FROM \"{table}\"");
+            let rows: Result<i64, _> =
+                sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(&mut self.connection).await;
+            let rows = rows.map_err(|problem| self.failed(problem))?;
+            counted.push(TableRows { table, rows: u64::try_from(rows).unwrap_or_default() });
+        }
+        Ok(counted)
+    }
+
+    /// The segments that its catalogue of the history counts, by number.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn segment_numbers(&mut self) -> Result<Vec<i64>, FileError> {
+        let text = "SELECT id FROM history_segment WHERE retired_at IS NULL AND sealed_batch > 0 ORDER BY id";
+        let numbers = sqlx::query_scalar(text).fetch_all(&mut self.connection).await;
+        numbers.map_err(|problem| self.failed(problem))
+    }
+
+    /// The last keys that its tables have given.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn last_keys(&mut self) -> Result<Vec<LastKey>, FileError> {
+        let text = "SELECT name, seq FROM sqlite_sequence ORDER BY name";
+        let keys = sqlx::query_as::<_, (String, i64)>(text).fetch_all(&mut self.connection).await;
+        let keys = keys.map_err(|problem| self.failed(problem))?;
+        Ok(keys.into_iter().map(|(table, key)| LastKey { table, key }).collect())
+    }
+
+    /// Lets its tables give no key that is not above these.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub async fn raise_last_keys(&mut self, keys: &[LastKey]) -> Result<(), FileError> {
+        for LastKey { table, key } in keys {
+            for text in [
+                "INSERT INTO sqlite_sequence (name, seq) SELECT ?1, 0 \
+                WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?1)",
+                "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1",
+            ] {
+                let raised = sqlx::query(text).bind(table).bind(key).execute(&mut self.connection).await;
+                raised.map_err(|problem| self.failed(problem))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes it.
+    ///
+    /// # Errors
+    /// When it cannot be closed in order.
+    pub async fn close(self) -> Result<(), FileError> {
+        let file = self.file;
+        self.connection.close().await.map_err(|problem| FileError { file, problem })
+    }
+
+    fn failed(&self, problem: sqlx::Error) -> FileError {
+        FileError { file: self.file.clone(), problem }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn made(file: &Path, statements: &[&'static str]) {
+        let options = SqliteConnectOptions::new().filename(file).create_if_missing(true);
+        let mut connection = options.connect().await.unwrap();
+        for statement in statements {
+            sqlx::query(*statement).execute(&mut connection).await.unwrap();
+        }
+        connection.close().await.unwrap();
+    }
+
+    /// A row that was made after the copy has a key that the copy does not give again.
+    #[tokio::test]
+    async fn keys_that_were_given_are_not_given_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, copy] = ["one.db", "two.db"].map(|name| folder.path().join(name));
+        made(
+            &file,
+            &[
+                "CREATE TABLE kept (id INTEGER PRIMARY KEY AUTOINCREMENT)",
+                "CREATE TABLE unused (id INTEGER PRIMARY KEY AUTOINCREMENT)",
+                "INSERT INTO kept VALUES (7)",
+            ],
+        )
+        .await;
+        let mut source = DatabaseFile::open(&file).await.unwrap();
+        source.copy_to(&copy).await.unwrap();
+        made(&file, &["INSERT INTO kept VALUES (9)", "INSERT INTO unused VALUES (3)"]).await;
+        let keys = source.last_keys().await.unwrap();
+        let mut copied = DatabaseFile::open(&copy).await.unwrap();
+        copied.raise_last_keys(&keys).await.unwrap();
+        let key = |table: &str, key| LastKey { table: table.to_owned(), key };
+        assert_eq!(copied.last_keys().await.unwrap(), [key("kept", 9), key("unused", 3)]);
+        // Lower ones change nothing.
+        copied.raise_last_keys(&[key("kept", 1)]).await.unwrap();
+        assert_eq!(copied.last_keys().await.unwrap()[0], key("kept", 9));
+        let rows = copied.count_rows().await.unwrap();
+        assert_eq!(rows.iter().map(|counted| counted.rows).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(copied.complaints().await.unwrap(), Vec::<String>::new());
+    }
+
+    #[tokio::test]
+    async fn a_copy_is_not_written_over_another_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, copy] = ["one.db", "two.db"].map(|name| folder.path().join(name));
+        for file in [&file, &copy] {
+            made(file, &["CREATE TABLE kept (id INTEGER PRIMARY KEY)"]).await;
+        }
+        let mut source = DatabaseFile::open(&file).await.unwrap();
+        let refused = source.copy_to(&copy).await.unwrap_err();
+        assert!(refused.to_string().starts_with(file.to_str().unwrap()), "{refused}");
+        assert!(DatabaseFile::open(&folder.path().join("none.db")).await.is_err());
+    }
+}

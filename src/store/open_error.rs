@@ -1,0 +1,105 @@
+//! What keeps a database from being used, in words for the operator; and the way up to date.
+
+use sea_orm::{DatabaseConnection, DbErr};
+use sea_orm_migration::MigratorTrait;
+
+use crate::store::error::{is_away, is_damaged, is_out_of_time};
+
+/// An error while opening a database or bringing it up to date. What the driver said is part of the text, and not told
+/// a second time as its source.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It cannot be reached or refuses us.
+    #[error("cannot open the database {url}: {problem}")]
+    Connect {
+        /// Address without credentials.
+        url: String,
+        /// The error of the driver.
+        problem: DbErr,
+    },
+    /// The linked SQLite has a known corruption bug.
+    #[error("SQLite {0} can corrupt its files; at least 3.51.3 is needed")]
+    OldSqlite(String),
+    /// An installation was being moved there, and that was cut off.
+    #[error("the promotion to {0} has not ended; run 'watchkeeper promote' again")]
+    Unfinished(String),
+    /// The copy before a migration cannot be made.
+    #[error("{0}")]
+    Copy(String),
+    /// A migration failed.
+    #[error("cannot bring the database {url} up to date: {problem}")]
+    Migrate {
+        /// Address without credentials.
+        url: String,
+        /// The error of the driver.
+        problem: DbErr,
+    },
+    /// A later version has migrated it.
+    #[error(
+        "the database {url} is of a newer Watchkeeper ({step}): start that version again, or restore a backup from before the upgrade"
+    )]
+    Newer {
+        /// Address without credentials.
+        url: String,
+        /// The first step that this version does not know.
+        step: String,
+    },
+    /// Its file holds no database, or a broken one.
+    #[error(
+        "the database {url} is damaged: restore a backup, or repair a copy of the file with 'sqlite3 FILE .recover'"
+    )]
+    Damaged {
+        /// Address without credentials.
+        url: String,
+    },
+}
+
+impl OpenError {
+    /// An error of opening the database at `url`, which holds no credentials.
+    pub(in crate::store) fn connect(url: &str, problem: DbErr) -> Self {
+        let url = url.to_owned();
+        if is_damaged(&problem) { Self::Damaged { url } } else { Self::Connect { url, problem } }
+    }
+
+    /// Returns true if nobody answers there. That may change, a refusal will not.
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        match self {
+            Self::Connect { problem, .. } | Self::Migrate { problem, .. } => {
+                is_away(problem) || is_out_of_time(problem)
+            }
+            Self::OldSqlite(_)
+            | Self::Unfinished(_)
+            | Self::Copy(_)
+            | Self::Newer { .. }
+            | Self::Damaged { .. } => false,
+        }
+    }
+}
+
+/// Brings the database at `url`, which holds no credentials, up to date.
+///
+/// # Errors
+/// [`OpenError`] when it is away, damaged, newer than this program, or a step fails.
+pub(in crate::store) async fn migrate<M: MigratorTrait>(
+    connection: &DatabaseConnection,
+    url: &str,
+) -> Result<(), OpenError> {
+    let Err(problem) = M::up(connection, None).await else { return Ok(()) };
+    let url = url.to_owned();
+    if is_damaged(&problem) {
+        return Err(OpenError::Damaged { url });
+    }
+    Err(match unknown_step::<M>(connection).await {
+        Some(step) => OpenError::Newer { url, step },
+        None => OpenError::Migrate { url, problem },
+    })
+}
+
+/// The first step that was made there and is none of this program's.
+async fn unknown_step<M: MigratorTrait>(connection: &DatabaseConnection) -> Option<String> {
+    let known = M::migrations();
+    let is_known = |version: &str| known.iter().any(|step| step.name() == version);
+    let made = M::get_migration_models(connection).await.ok()?;
+    made.into_iter().map(|step| step.version).filter(|version| !is_known(version)).min()
+}

@@ -1,0 +1,89 @@
+//! The copy of an embedded main database before a step changes its schema: there is no other way back.
+//!
+//! It lies beside the database as `main.db.before-STEP`, the step being the first that was to come; the newest two are kept.
+
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use sea_orm::DatabaseConnection;
+use sea_orm_migration::MigratorTrait;
+use watchkeeper_migration::MainMigrator;
+
+use crate::store::file_copy::DatabaseFile;
+
+/// Copies that are kept.
+const KEPT: usize = 2;
+
+/// The file of a SQLite address.
+pub(in crate::store) fn file_of(url: &str) -> Option<PathBuf> {
+    let rest = url.strip_prefix("sqlite:")?;
+    rest.trim_start_matches("//").split('?').next().map(PathBuf::from)
+}
+
+/// Copies the database in this file, if a step is to come and there was one before. Returns the path of the copy.
+///
+/// # Errors
+/// When it cannot be written, in words for the operator.
+pub(in crate::store) async fn keep_copy(
+    connection: &DatabaseConnection,
+    file: &Path,
+) -> Result<Option<PathBuf>, String> {
+    // A database that cannot say what steps it has had is told of by the steps themselves.
+    let Ok(had) = MainMigrator::get_migration_models(connection).await else { return Ok(None) };
+    let steps = MainMigrator::migrations();
+    let next = steps.iter().find(|step| had.iter().all(|known| known.version != step.name()));
+    let Some(next) = next.filter(|_| !had.is_empty()) else { return Ok(None) };
+    let copy = with_ending(file, &format!("before-{}", next.name()));
+    if copy.exists() {
+        // Of a start that did not get to its end: it is older than anything that start has changed.
+        return Ok(Some(copy));
+    }
+    let unfinished = with_ending(file, "before.unfinished");
+    let failed = |problem: String| {
+        format!(
+            "the copy {} before the upgrade cannot be made: {problem}; make room, and start again",
+            copy.display()
+        )
+    };
+    write(file, &unfinished, &copy).await.map_err(failed)?;
+    forget_older(file).map_err(|problem| failed(problem.to_string()))?;
+    Ok(Some(copy))
+}
+
+async fn write(file: &Path, unfinished: &Path, copy: &Path) -> Result<(), String> {
+    match fs::remove_file(unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.to_string()),
+        _ => {}
+    }
+    let mut source = DatabaseFile::open(file).await.map_err(|error| error.to_string())?;
+    let copied = source.copy_to(unfinished).await;
+    source.close().await.map_err(|error| error.to_string())?;
+    copied.map_err(|error| error.to_string())?;
+    let keep = || {
+        fs::set_permissions(unfinished, Permissions::from_mode(0o600))?;
+        File::open(unfinished)?.sync_all()?;
+        fs::rename(unfinished, copy)
+    };
+    keep().map_err(|error: io::Error| error.to_string())
+}
+
+fn with_ending(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.to_owned().into_os_string();
+    name.push(format!(".{ending}"));
+    name.into()
+}
+
+/// Steps are numbered, so the names of copies are in their order.
+fn forget_older(file: &Path) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let start = with_ending(file, "before-m");
+    let is_copy = |path: &PathBuf| path.as_os_str().to_string_lossy().starts_with(&*start.to_string_lossy());
+    let entries: Result<Vec<_>, _> =
+        fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.file_name())).collect();
+    let mut copies: Vec<_> =
+        entries?.into_iter().map(|name| file.with_file_name(name)).filter(is_copy).collect();
+    copies.sort_unstable();
+    copies.iter().rev().skip(KEPT).try_for_each(fs::remove_file)
+}

@@ -1,0 +1,315 @@
+//! `watchkeeper backup`, `verify`, `restore` and `notifications release`, as an operator types them.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use rstest::rstest;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::incidents::open_incident;
+use crate::notification_channels::{create_channel, webhook};
+use crate::support::client::Client;
+use crate::support::server::Server;
+use crate::support::sink::{Conduct, Sink};
+use crate::support::{create, eventually, until_checks};
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn said(output: &Output) -> &str {
+    text(&output.stderr)
+}
+
+/// A command that must succeed; returns what it prints.
+fn done(server: &Server, arguments: &[&str]) -> String {
+    let output = server.command(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+    text(&output.stdout).to_owned()
+}
+
+/// A command that must fail with exit code 1 and one line.
+fn refused(server: &Server, arguments: &[&str]) -> String {
+    let output = server.command(arguments);
+    let said = said(&output).to_owned();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{arguments:?}: {said}");
+    said
+}
+
+/// A place for backups, and a path in it.
+fn place(name: &str) -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name).to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+fn warnings(client: &Client) -> Value {
+    client.without_token().get("/readyz").expect(200).json()["warnings"].clone()
+}
+
+/// Takes the data folder away, as a lost disk would, and puts a backup in its place.
+fn restore_in_place(server: &Server, backup: &str) -> String {
+    let lost = server.data().with_extension("lost");
+    let _ = std::fs::remove_dir_all(&lost);
+    std::fs::rename(server.data(), &lost).unwrap();
+    done(server, &["restore", backup])
+}
+
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().unwrap().permissions().mode() & 0o777
+}
+
+/// Columns: name of the backup, whether the server runs while it is made.
+#[rstest]
+#[case::folder_beside_a_server("monday", true)]
+#[case::folder_of_a_stopped_one("monday", false)]
+#[case::file("monday.tar", true)]
+#[case::compressed_file("monday.tar.zst", false)]
+#[tokio::test]
+async fn what_was_backed_up_comes_back(#[case] name: &str, #[case] runs: bool) {
+    let (_folder, backup) = place(name);
+    let mut server = Server::embedded("", &[]);
+    let client = server.client();
+    let service = create(
+        &client,
+        &json!({"name": "Shop", "check_type": "tcp", "target": "127.0.0.1:9", "settings": {"retries": 0, "interval_seconds": 604_800}}),
+    );
+    let checks = until_checks(&client, &service, 1).await;
+    if !runs {
+        server.kill();
+    }
+    let made = done(&server, &["backup", "--to", &backup, "--with-key"]);
+    assert!(made.contains("1 organisation, 1 service") && made.contains("The secret key is in it"), "{made}");
+    assert_eq!(mode(Path::new(&backup)) & 0o077, 0, "others may read it");
+    let whole = done(&server, &["verify", &backup]);
+    assert!(
+        whole.starts_with("The backup is whole: ") && whole.contains("the secret key is in it"),
+        "{whole}"
+    );
+    if runs {
+        create(&client, &json!({"name": "Later", "check_type": "manual"}));
+        server.kill();
+    }
+
+    let restored = restore_in_place(&server, &backup);
+    assert!(restored.contains("watchkeeper notifications release"), "{restored}");
+    assert!(!restored.contains("Put the secret key"), "{restored}");
+    server.restart();
+    let services = server.client().get("/v1/services").expect(200).data();
+    let names: Vec<_> = services.as_array().unwrap().iter().map(|service| &service["name"]).collect();
+    assert_eq!(names, ["Shop"]);
+    assert_eq!(until_checks(&server.client(), &service, 1).await, checks);
+    for file in server.files() {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+/// The token of the first start is not in a backup, but its hash is in the database: the client of before is still let in.
+#[tokio::test]
+async fn nobody_is_told_anything_after_a_restore_until_an_operator_says_so() {
+    let (_folder, backup) = place("backup");
+    let (sink, pinged) = (Sink::start(), Sink::start());
+    let variables = [
+        ("WATCHKEEPER_WATCHDOG__PING_URL", &*pinged.url()),
+        ("WATCHKEEPER_WATCHDOG__PING_INTERVAL_SECONDS", "1"),
+    ];
+    let mut server = Server::embedded("", &variables);
+    let client = server.client();
+    sink.behave(Conduct::Answer(500, ""));
+    create_channel(&client, &webhook(&sink.url(), &json!({})));
+    open_incident(&client, &json!({"title": "Before"}));
+    eventually("it is tried", || (!sink.received().is_empty()).then_some(())).await;
+    assert_eq!(warnings(&client), Value::Null);
+    server.kill();
+    done(&server, &["backup", "--to", &backup, "--with-key"]);
+
+    restore_in_place(&server, &backup);
+    sink.behave(Conduct::Answer(204, ""));
+    let (told, pings) = (sink.received().len(), pinged.received().len());
+    server.restart();
+    let client = server.client();
+    open_incident(&client, &json!({"title": "After"}));
+    // Whatever is told of what came before would be told by now.
+    eventually("the watchdog withholds", || {
+        let page = client.without_token().get("/metrics").expect(200).body;
+        let withheld = "watchkeeper_watchdog_pings_total{result=\"withheld\"} ";
+        let count = page.lines().find_map(|line| line.strip_prefix(withheld)).unwrap();
+        (count.parse::<u64>().unwrap() >= 3).then_some(())
+    })
+    .await;
+    assert_eq!((sink.received().len(), pinged.received().len()), (told, pings));
+    assert!(warnings(&client)[0].as_str().unwrap().contains("notifications release"));
+
+    assert_eq!(done(&server, &["notifications", "release"]), "Messages leave again.\n");
+    eventually("both are told", || (sink.received().len() >= told + 2).then_some(())).await;
+    eventually("a ping leaves", || (pinged.received().len() > pings).then_some(())).await;
+    assert_eq!(warnings(&client), Value::Null);
+    assert_eq!(done(&server, &["notifications", "release"]), "No messages were held.\n");
+}
+
+#[test]
+fn without_the_key_it_is_said_where_the_key_belongs() {
+    let (_folder, backup) = place("backup");
+    let mut server = Server::embedded("", &[]);
+    let made = done(&server, &["backup", "--to", &backup]);
+    assert!(made.contains("is not in it: keep data/secret.key elsewhere"), "{made}");
+    assert!(!Path::new(&backup).join("secret.key").exists());
+    server.kill();
+    let restored = restore_in_place(&server, &backup);
+    assert!(restored.contains("Put the secret key into data/secret.key before the start"), "{restored}");
+    let start = server.command(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(start.status.code(), Some(1));
+    assert!(said(&start).contains("secret.key is missing; put the key back"), "{}", said(&start));
+    let key = server.data().with_extension("lost").join("secret.key");
+    std::fs::copy(key, server.data().join("secret.key")).unwrap();
+    server.restart();
+}
+
+/// Something that is done to a backup.
+type Change = fn(&Path);
+
+fn replaced(path: &Path, from: &str, to: &str) {
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.contains(from), "{text}");
+    std::fs::write(path, text.replacen(from, to, 1)).unwrap();
+}
+
+/// A copy of `backup` in which something was done.
+fn changed(backup: &str, change: Change) -> PathBuf {
+    let copy = PathBuf::from(format!("{backup}-changed"));
+    let _ = std::fs::remove_dir_all(&copy);
+    std::fs::create_dir(&copy).unwrap();
+    for entry in std::fs::read_dir(backup).unwrap() {
+        let entry = entry.unwrap();
+        if entry.path().is_file() {
+            std::fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+        }
+    }
+    change(&copy);
+    copy
+}
+
+#[test]
+fn a_backup_that_is_not_whole_is_refused_and_nothing_is_left_behind() {
+    let (_folder, backup) = place("backup");
+    let server = Server::embedded("", &[]);
+    done(&server, &["backup", "--to", &backup, "--with-key"]);
+    // Columns: what was done, what is told.
+    let rows: [(Change, &str); 6] = [
+        (|copy| std::fs::remove_file(copy.join("manifest.json")).unwrap(), "it has no manifest.json"),
+        (|copy| std::fs::remove_file(copy.join("history.db")).unwrap(), "history.db is missing"),
+        (|copy| std::fs::write(copy.join("main.db"), "x").unwrap(), "main.db has 1 bytes"),
+        (|copy| replaced(&copy.join("manifest.json"), "\"format\": 1", "\"format\": 9"), "has form 9"),
+        (|copy| replaced(&copy.join("manifest.json"), "\"main.db\",", "\"../main.db\","), "outside itself"),
+        (|copy| std::fs::write(copy.join("manifest.json"), "{").unwrap(), "manifest.json: EOF"),
+    ];
+    for (change, expected) in rows {
+        let copy = changed(&backup, change);
+        let copy = copy.to_str().unwrap();
+        let told = refused(&server, &["verify", copy]);
+        assert!(told.contains(expected), "{told}");
+        let told = refused(&server, &["restore", copy, "--data-dir", "new"]);
+        assert!(told.contains(expected), "{told}");
+        assert!(!server.data().with_file_name("new").exists(), "{expected}");
+    }
+    let cut = format!("{backup}.tar");
+    std::fs::write(&cut, [7; 700]).unwrap();
+    assert!(refused(&server, &["verify", &cut]).contains("damaged"));
+}
+
+#[test]
+fn what_is_there_is_not_written_over() {
+    let (folder, backup) = place("backup");
+    let server = Server::embedded("", &[]);
+    done(&server, &["backup", "--to", &backup]);
+    assert!(refused(&server, &["backup", "--to", &backup]).contains("is not empty"));
+    assert!(refused(&server, &["restore", &backup]).contains("data is not empty"));
+    let file = folder.path().join("taken.tar");
+    std::fs::write(&file, "mine").unwrap();
+    let taken = file.to_str().unwrap();
+    assert!(refused(&server, &["backup", "--to", taken]).contains("is there already"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    let nowhere = server.command(&["backup", "--to", &backup, "--data-dir", "elsewhere"]);
+    assert_eq!(nowhere.status.code(), Some(2), "{}", said(&nowhere));
+    let elsewhere = server.command(&["backup", "--to", &backup, "--database-url", "postgres://127.0.0.1/x"]);
+    assert!(said(&elsewhere).contains("pg_dump"), "{}", said(&elsewhere));
+    assert!(refused(&server, &["verify", "nothing"]).contains("there is no backup nothing"));
+}
+
+/// The folders of a schedule, by name.
+fn scheduled(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).into_iter().flatten();
+    let mut names: Vec<String> =
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
+fn metric(client: &Client, name: &str) -> f64 {
+    let page = client.without_token().get("/metrics").expect(200).body;
+    let line =
+        page.lines().find_map(|line| line.strip_prefix(&format!("watchkeeper_{name} ")).map(str::to_owned));
+    line.unwrap_or_else(|| panic!("no {name}: {page}")).parse().unwrap()
+}
+
+/// Three are there from before, one was cut off, and something is none: the oldest makes room, and what is no backup stays.
+#[tokio::test]
+async fn a_server_backs_itself_up_and_keeps_the_newest() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = [
+        "watchkeeper-2020-01-01T000000Z",
+        "watchkeeper-2020-01-02T000000Z",
+        "watchkeeper-2020-01-03T000000Z",
+    ];
+    for name in old {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        std::fs::write(folder.path().join(name).join("manifest.json"), "{}").unwrap();
+    }
+    for name in ["watchkeeper-2020-01-04T000000Z.unfinished", "watchkeeper-2020-01-05T000000Z", "mine"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    let place = folder.path().to_str().unwrap();
+    let variables = [("WATCHKEEPER_BACKUP__FOLDER", place), ("WATCHKEEPER_BACKUP__KEEP", "2")];
+    let server = Server::embedded("", &variables);
+    let client = server.client();
+    eventually("one is made", || (metric(&client, "backups_total{result=\"made\"}") >= 1.0).then_some(()))
+        .await;
+    let there = eventually("old ones are removed", || {
+        let there = scheduled(folder.path());
+        (there.len() == 4).then_some(there)
+    })
+    .await;
+    assert_eq!(there[0], "mine");
+    assert_eq!(there[1], old[2]);
+    assert_eq!(there[2], "watchkeeper-2020-01-05T000000Z");
+    let made = folder.path().join(&there[3]);
+    done(&server, &["verify", made.to_str().unwrap()]);
+    assert!(!made.join("secret.key").exists());
+    assert!(metric(&client, "backup_last_success_timestamp_seconds") > 1_700_000_000.0);
+    assert_eq!(warnings(&client), Value::Null);
+}
+
+#[tokio::test]
+async fn a_backup_that_cannot_be_made_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let place = file.join("backups");
+    let variables = [
+        ("WATCHKEEPER_BACKUP__FOLDER", place.to_str().unwrap()),
+        ("WATCHKEEPER_WATCHDOG__NOTICE_AFTER_SECONDS", "1"),
+    ];
+    let server = Server::embedded("", &variables);
+    let client = server.client();
+    let warned = eventually("it is warned of", || warnings(&client)[0].as_str().map(str::to_owned)).await;
+    assert!(warned.contains("the last attempt failed") && warned.contains("Not a directory"), "{warned}");
+    let told = eventually("it is told", || {
+        let notices = client.get("/v1/notices").expect(200).data();
+        let titles = notices.as_array().unwrap().iter().map(|notice| notice["title"].to_string());
+        titles.into_iter().find(|title| title.contains("backup"))
+    })
+    .await;
+    assert!(told.contains("has no fresh backup"), "{told}");
+}
