@@ -44,6 +44,8 @@ pub struct Owned {
     pub ledger: Ledger,
     /// The nodes that live, as it was read last.
     pub living: BTreeSet<NodeName>,
+    /// Those of them that alone cannot write to the databases, as it was read last.
+    pub cut_off: BTreeSet<NodeName>,
 }
 
 #[derive(Debug)]
@@ -125,6 +127,12 @@ impl Ownership {
         unowned.unwrap_or_default()
     }
 
+    /// The living nodes that cannot write to the databases although others can, as far as is known.
+    #[must_use]
+    pub fn cut_off(&self) -> BTreeSet<NodeName> {
+        self.read(|owned| owned.cut_off.clone()).unwrap_or_default()
+    }
+
     /// Says whenever the ready partitions have changed. Alone they never do.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Partitions> {
@@ -142,6 +150,11 @@ impl Ownership {
     /// Takes in which nodes live.
     pub fn note_living(&self, living: &BTreeSet<NodeName>) {
         self.change(|owned| owned.living.clone_from(living));
+    }
+
+    /// Takes in which living nodes alone cannot write to the databases.
+    pub fn note_cut_off(&self, nodes: &BTreeSet<NodeName>) {
+        self.change(|owned| owned.cut_off.clone_from(nodes));
     }
 
     /// These are held from now on, and about to be watched.

@@ -15,7 +15,9 @@ use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
 
 use crate::bus::connection::{Connection, nats};
+use crate::bus::lease_value::LeaseValue;
 use crate::bus::subjects::{self, LEASES, Subject};
+use crate::id::Id;
 use crate::model::lease::LeaseKey;
 use crate::model::ledger::{Fence, Ledger};
 use crate::model::node::NodeName;
@@ -33,6 +35,8 @@ const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 pub struct Leases {
     /// The keys that are there.
     pub keys: BTreeMap<NodeName, LeaseKey>,
+    /// Keys among them that are no lease of this program: they count for nothing.
+    pub foreign: BTreeSet<String>,
     /// The nodes that live: all that have keys, as read; less those that [`crate::model::lease::LeaseJudge`] counts as gone.
     pub living: BTreeSet<NodeName>,
     /// Who owns what.
@@ -65,31 +69,35 @@ struct LedgerText {
     leaving: BTreeSet<String>,
 }
 
-/// Returns the data folder of the process that lives under a node's name.
+/// Returns the data folder of the process that lives under a node's name. A key that holds no lease is nobody's.
 ///
 /// # Errors
 /// JetStream does not answer.
-pub async fn folder_of(connection: &Connection, node: &NodeName) -> Result<Option<String>, String> {
+pub async fn folder_of(connection: &Connection, node: &NodeName) -> Result<Option<Id>, String> {
     let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
     let stream = stream.map_err(|error| error.to_string())?;
     match stream.direct_get_last_for_subject(Subject::Living(node.clone()).to_string()).await {
-        Ok(message) => Ok(Some(String::from_utf8_lossy(&message.payload).into_owned())),
+        Ok(message) => Ok(value(&message.payload).map(|value| value.folder)),
         Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.to_string()),
     }
 }
 
-/// Says that this node lives, for [`LIVES_FOR`] from now, and works on this data folder.
+/// Says that this node lives, for [`LIVES_FOR`] from now.
 ///
 /// # Errors
 /// JetStream does not acknowledge it.
-pub async fn live(connection: &Connection, node: &NodeName, folder: &str) -> Result<(), String> {
+pub async fn live(connection: &Connection, node: &NodeName, value: LeaseValue) -> Result<(), String> {
     let mut headers = HeaderMap::new();
     headers.insert(TTL, format!("{}s", LIVES_FOR.as_secs()));
     let subject = nats(&Subject::Living(node.clone()));
-    let sent = connection.jetstream().publish_with_headers(subject, headers, folder.to_owned().into()).await;
+    let sent = connection.jetstream().publish_with_headers(subject, headers, value.to_string().into()).await;
     let acknowledged = sent.map_err(|error| error.to_string())?.await;
     acknowledged.map(drop).map_err(|error| error.to_string())
+}
+
+fn value(payload: &[u8]) -> Option<LeaseValue> {
+    std::str::from_utf8(payload).ok()?.parse().ok()
 }
 
 /// Reads the leases.
@@ -101,16 +109,23 @@ pub async fn read(connection: &Connection) -> Result<Leases, String> {
     let stream = stream.map_err(|error| error.to_string())?;
     let mut found = stream.info_with_subjects(subjects::living()).await.map_err(|error| error.to_string())?;
     let epoch = found.info.created.unix_timestamp();
-    let mut keys = BTreeMap::new();
+    let (mut keys, mut foreign) = (BTreeMap::new(), BTreeSet::new());
     while let Some(subject) = found.next().await {
         let (subject, _) = subject.map_err(|error| error.to_string())?;
-        let Ok(Subject::Living(node)) = subject.parse() else { continue };
-        match stream.direct_get_last_for_subject(subject).await {
-            Ok(message) => {
-                let written_at_ms =
-                    message.time.unix_timestamp() * 1_000 + i64::from(message.time.millisecond());
-                keys.insert(node, LeaseKey { sequence: message.sequence, written_at_ms });
-            }
+        let Ok(Subject::Living(node)) = subject.parse() else {
+            foreign.insert(subject);
+            continue;
+        };
+        match stream.direct_get_last_for_subject(subject.as_str()).await {
+            Ok(message) => match value(&message.payload) {
+                Some(LeaseValue { database_age_ms, .. }) => {
+                    let written_at_ms =
+                        message.time.unix_timestamp() * 1_000 + i64::from(message.time.millisecond());
+                    let key = LeaseKey { sequence: message.sequence, written_at_ms, database_age_ms };
+                    keys.insert(node, key);
+                }
+                None => drop(foreign.insert(subject)),
+            },
             // It was taken away meanwhile.
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => {}
             Err(error) => return Err(error.to_string()),
@@ -118,7 +133,7 @@ pub async fn read(connection: &Connection) -> Result<Leases, String> {
     }
     let (ledger, revision) = ledger(&stream).await?;
     let living = keys.keys().cloned().collect();
-    Ok(Leases { keys, living, ledger, revision, epoch })
+    Ok(Leases { keys, foreign, living, ledger, revision, epoch })
 }
 
 async fn ledger<I>(stream: &Stream<I>) -> Result<(Ledger, u64), String> {

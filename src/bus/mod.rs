@@ -21,6 +21,7 @@ pub mod definition_bucket;
 pub mod definitions;
 pub mod installation;
 pub mod jwt;
+pub mod lease_value;
 pub mod leases;
 pub mod messages;
 pub mod peers;

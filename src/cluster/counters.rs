@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::announcer::ownership::Ownership;
+use crate::cluster::database_contact::DatabaseContact;
 use crate::telemetry::{Collect, Exposition};
 
 /// The numbers of this node.
@@ -10,6 +11,8 @@ use crate::telemetry::{Collect, Exposition};
 pub struct ClusterCounters {
     /// What it owns.
     pub ownership: Ownership,
+    /// When it last reached the databases.
+    pub contact: DatabaseContact,
     /// Partitions that it has taken, from whomever.
     pub taken: AtomicU64,
     /// Partitions that it has taken from nodes that had died.
@@ -23,9 +26,9 @@ pub struct ClusterCounters {
 impl ClusterCounters {
     /// Numbers of the node that owns this.
     #[must_use]
-    pub fn new(ownership: Ownership) -> Self {
+    pub fn new(ownership: Ownership, contact: DatabaseContact) -> Self {
         let zero = AtomicU64::default;
-        Self { ownership, taken: zero(), takeovers: zero(), released: zero(), lost: zero() }
+        Self { ownership, contact, taken: zero(), takeovers: zero(), released: zero(), lost: zero() }
     }
 }
 
@@ -38,6 +41,16 @@ impl Collect for ClusterCounters {
             .value(self.ownership.ready().len());
         out.gauge("partitions_unowned", "Partitions that no living node owns, as this one sees them.")
             .value(self.ownership.unowned().len());
+        out.gauge(
+            "nodes_cut_off",
+            "Living engine nodes that cannot write to the databases although others can.",
+        )
+        .value(self.ownership.cut_off().len());
+        out.gauge(
+            "database_contact_age_seconds",
+            "Time since both databases said that they take this node's writes.",
+        )
+        .value(self.contact.age_ms() / 1_000);
         out.counter("partitions_taken_total", "Partitions that this node has taken.").value(get(&self.taken));
         out.counter(
             "partition_takeovers_total",

@@ -1,35 +1,38 @@
 //! Keeps this node's share of the partitions: step by step, each one written into the ledger by compare-and-swap.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use tokio::sync::watch;
-use tokio::time::{Instant, interval, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::announcer::ownership::Member;
 use crate::bus::connection::Connection;
 use crate::bus::leases::{self, LIVES_FOR, Leases};
 use crate::bus::{result_stream, streams};
 use crate::cluster::counters::ClusterCounters;
+use crate::cluster::database_contact::DatabaseContact;
 use crate::cluster::handover::Handover;
 use crate::config::limits::BusLimits;
-use crate::model::lease::LeaseJudge;
+use crate::model::lease::{LeaseJudge, cut_off_nodes};
 use crate::model::ledger::{Fence, Ledger, Step};
 use crate::model::node::NodeName;
 use crate::model::partition::Partitions;
 use crate::store::{HistoryError, StoreError};
 
-/// The time between two renewals, and between two looks at the ledger; changes are noticed at once.
+/// The time between two looks at the ledger; changes are noticed at once.
 const EVERY: Duration = Duration::from_secs(1);
 /// A node that has not looked for this long does not know who died meanwhile.
 const BLIND_AFTER: Duration = Duration::from_secs(3);
 /// A node that lives renews its key within this time, even on a slow machine.
 const RENEWS_WITHIN: Duration = Duration::from_secs(3);
-/// A keeper that has not looked for this long is stuck.
-const STUCK_AFTER: Duration = Duration::from_secs(60);
+/// A node that has not reached the databases for this long, while another has, gives back what it has.
+const CUT_OFF_AFTER: Duration = Duration::from_secs(6);
+/// It must look so for this long: after the databases were away from all, one node reaches them before the others do.
+const CUT_OFF_FOR: Duration = Duration::from_secs(4);
 /// The longest time that beginning with partitions may take.
 const BEGIN_WITHIN: Duration = Duration::from_secs(45);
 /// A node that has seen the ledger for this long has measured nothing in isolation that is not stored yet.
@@ -39,34 +42,6 @@ const GO_ON_EVERY: Duration = Duration::from_secs(5);
 /// Attempts to leave, each after somebody else was faster.
 const ATTEMPTS: u32 = 20;
 
-/// Says again and again that this node lives, until the future is dropped.
-///
-/// It stops saying so while the keeper stands still: others take what is not looked after.
-pub async fn live(connection: Connection, member: Member, looked_at: watch::Receiver<Instant>) {
-    let Member { name, folder } = member;
-    let folder = folder.to_string();
-    let mut ticks = interval(EVERY);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        if looked_at.borrow().elapsed() > STUCK_AFTER {
-            tracing::error!("this node does not keep its share any more; it gives up its lease");
-            continue;
-        }
-        match leases::folder_of(&connection, &name).await {
-            Ok(Some(other)) if other != folder => {
-                tracing::error!(node = %name, "another process lives under the name of this node; each needs credentials of its own");
-                continue;
-            }
-            Ok(_) => {}
-            Err(error) => tracing::debug!(error, "the lease of this node cannot be read"),
-        }
-        if let Err(error) = leases::live(&connection, &name, &folder).await {
-            tracing::debug!(error, "the lease of this node cannot be renewed");
-        }
-    }
-}
-
 /// The parts of a keeper.
 #[derive(Debug)]
 pub struct KeeperParts {
@@ -74,6 +49,8 @@ pub struct KeeperParts {
     pub connection: Connection,
     /// Begins and ends the watch of services.
     pub handover: Handover,
+    /// Says whether this node can write.
+    pub contact: DatabaseContact,
     /// The sizes of streams.
     pub limits: BusLimits,
     /// Numbers of this node.
@@ -89,6 +66,7 @@ pub struct KeeperParts {
 pub struct Keeper {
     connection: Connection,
     handover: Handover,
+    contact: DatabaseContact,
     limits: BusLimits,
     counters: Arc<ClusterCounters>,
     is_leaving: watch::Receiver<bool>,
@@ -105,17 +83,22 @@ pub struct Keeper {
     /// Tokens of a store that was lost count no more, however large they are.
     epoch_floor: i64,
     is_failing: bool,
+    /// Keys of the leases that are not of this program, as they were logged.
+    foreign: BTreeSet<String>,
+    /// Since when living nodes have looked cut off from the databases.
+    cut_off_since: BTreeMap<NodeName, Instant>,
 }
 
 impl Keeper {
     /// A keeper that holds nothing yet.
     #[must_use]
     pub fn new(parts: KeeperParts) -> Self {
-        let KeeperParts { connection, handover, limits, counters, is_leaving, pulse } = parts;
+        let KeeperParts { connection, handover, contact, limits, counters, is_leaving, pulse } = parts;
         let now = Instant::now();
         Self {
             connection,
             handover,
+            contact,
             limits,
             counters,
             is_leaving,
@@ -128,6 +111,8 @@ impl Keeper {
             asked_at: None,
             epoch_floor: i64::MIN,
             is_failing: false,
+            foreign: BTreeSet::new(),
+            cut_off_since: BTreeMap::new(),
         }
     }
 
@@ -197,8 +182,7 @@ impl Keeper {
             return Err("the bus is not connected".into());
         }
         let leases = self.read().await?;
-        let me = self.handover.member.name.clone();
-        let folder = self.handover.member.folder.to_string();
+        let Member { name: me, folder } = self.handover.member.clone();
         if leases::folder_of(&self.connection, &me).await?.is_some_and(|other| other != folder) {
             // Another process has this node's name, and its lease.
             self.note_lost(self.held).await;
@@ -220,8 +204,15 @@ impl Keeper {
             return leases::change(&self.connection, &leases, &back).await.map(|_| false);
         }
         let living = self.living(&leases);
-        let Step { release, take } = leases.ledger.step(&me, &living);
+        let cut_off = self.lasting(cut_off_nodes(&leases.keys, &leases.living, CUT_OFF_AFTER));
+        self.handover.announcer.ownership.note_cut_off(&cut_off);
+        let Step { release, take } = leases.ledger.without_nodes(&cut_off).step(&me, &living);
         if !release.is_empty() {
+            if cut_off.contains(&me) {
+                tracing::error!(
+                    "this node cannot write to the databases, and others can: it gives back what it has"
+                );
+            }
             return self.release(&leases, release).await;
         }
         // What this node has in the ledger and does not hold, it had before it was started again.
@@ -238,10 +229,27 @@ impl Keeper {
         self.judge.forget();
     }
 
+    /// Those of these nodes that have looked cut off for long enough.
+    fn lasting(&mut self, nodes: BTreeSet<NodeName>) -> BTreeSet<NodeName> {
+        self.cut_off_since.retain(|node, _| nodes.contains(node));
+        let mut since =
+            |node: &NodeName| *self.cut_off_since.entry(node.clone()).or_insert_with(Instant::now);
+        nodes
+            .into_iter()
+            .map(|node| (since(&node), node))
+            .filter(|(since, _)| since.elapsed() >= CUT_OFF_FOR)
+            .map(|(_, node)| node)
+            .collect()
+    }
+
     /// Reads the leases, without nodes whose keys are there although they do not live.
     async fn read(&mut self) -> Result<Leases, String> {
         let mut leases = leases::read(&self.connection).await?;
         leases.living = self.judge.living(&leases.keys, self.started_at.elapsed());
+        for key in leases.foreign.difference(&self.foreign) {
+            tracing::warn!(key, "this key is no lease of this program: it counts for nothing");
+        }
+        self.foreign.clone_from(&leases.foreign);
         Ok(leases)
     }
 
@@ -306,6 +314,10 @@ impl Keeper {
         if !self.handover.is_stored().await && self.seeing_since.elapsed() < ISOLATION_ENDS {
             // What was measured in isolation would be told after what others have told since.
             return Err("what was measured before is not stored yet".into());
+        }
+        // Asked before the ledger is changed: others would believe that the services are watched.
+        if !self.contact.ask().await {
+            return Ok(true);
         }
         for node in &dead {
             tracing::warn!(%node, "the node is dead; its services are watched by others");

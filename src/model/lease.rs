@@ -3,6 +3,8 @@
 //! The server takes a key away some seconds after it was written. It may fail to: after a crash it can bring back keys of
 //! nodes that ended long ago, and keep them for good. So a key counts only while the server's own times say that it was
 //! written lately. No two clocks are compared; a step of the server's clock makes a key old only until its node writes again.
+//!
+//! Each key also says when its node last reached the databases, so that a node which alone cannot reach them is known to all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,6 +18,38 @@ pub struct LeaseKey {
     pub sequence: u64,
     /// When it was written, by the server's clock, in milliseconds.
     pub written_at_ms: i64,
+    /// How long before that its node last reached both databases, in milliseconds; `None` = an earlier version, which does
+    /// not say.
+    pub database_age_ms: Option<i64>,
+}
+
+impl LeaseKey {
+    /// When its node last reached both databases, by the server's clock, in milliseconds.
+    fn database_at_ms(&self) -> Option<i64> {
+        Some(self.written_at_ms.saturating_sub(self.database_age_ms?))
+    }
+}
+
+/// Returns the living nodes that have not reached the databases for `cut_off_after`, although another living node reached
+/// them that much later. While the databases are away from all nodes, none is cut off.
+#[must_use]
+pub fn cut_off_nodes(
+    keys: &BTreeMap<NodeName, LeaseKey>,
+    living: &BTreeSet<NodeName>,
+    cut_off_after: Duration,
+) -> BTreeSet<NodeName> {
+    let cut_off_after_ms = i64::try_from(cut_off_after.as_millis()).unwrap_or(i64::MAX);
+    let living = || keys.iter().filter(|(node, _)| living.contains(*node));
+    let Some(newest) = living().filter_map(|(_, key)| key.database_at_ms()).max() else {
+        return BTreeSet::new();
+    };
+    let is_cut_off = |key: &LeaseKey| {
+        // The age is asked too: a step of the server's clock makes the difference large until all keys are renewed.
+        let is_old = key.database_age_ms.is_some_and(|age| age >= cut_off_after_ms);
+        is_old
+            && key.database_at_ms().is_some_and(|reached| newest.saturating_sub(reached) >= cut_off_after_ms)
+    };
+    living().filter(|(_, key)| is_cut_off(key)).map(|(node, _)| node.clone()).collect()
 }
 
 /// Watches the keys and says which nodes live.
@@ -83,7 +117,8 @@ mod tests {
         let mut living = BTreeSet::new();
         for (now, found) in looks {
             let key = |(name, sequence, seconds): &Found| {
-                let key = LeaseKey { sequence: *sequence, written_at_ms: seconds * 1_000 };
+                let key =
+                    LeaseKey { sequence: *sequence, written_at_ms: seconds * 1_000, database_age_ms: None };
                 (name.parse().unwrap(), key)
             };
             living = judge.living(&found.iter().map(key).collect(), Duration::from_secs(*now));
@@ -104,5 +139,32 @@ mod tests {
     #[case::one_that_was_away_came_back_old(vec![(0, vec![("c", 1, 100)]), (1, vec![]), (9, vec![("a", 2, 500), ("c", 1, 100)])], &["a", "c"])]
     fn a_key_counts_while_it_is_renewed(#[case] looks: Vec<(u64, Vec<Found>)>, #[case] expected: &[&str]) {
         assert_eq!(living(&looks), expected);
+    }
+
+    /// Node, when its key was written and how long before it had reached the databases, in seconds.
+    type Said = (&'static str, i64, Option<i64>);
+
+    #[rstest]
+    #[case::all_reach_them(&[("a", 100, Some(0)), ("b", 101, Some(1))], &[])]
+    #[case::one_does_not(&[("a", 109, Some(0)), ("b", 109, Some(8))], &["b"])]
+    #[case::not_yet(&[("a", 109, Some(0)), ("b", 109, Some(7))], &[])]
+    #[case::two_do_not(&[("a", 120, Some(1)), ("b", 120, Some(19)), ("c", 120, Some(10))], &["b", "c"])]
+    #[case::they_are_away_from_all(&[("a", 160, Some(60)), ("b", 160, Some(62))], &[])]
+    #[case::one_died_with_them(&[("a", 108, Some(9)), ("b", 100, Some(0))], &[])]
+    #[case::nobody_else_lives(&[("b", 160, Some(60))], &[])]
+    #[case::the_clock_went_ahead(&[("a", 9_000, Some(0)), ("b", 101, Some(1))], &[])]
+    #[case::an_earlier_version_does_not_say(&[("a", 109, Some(0)), ("b", 100, None)], &[])]
+    #[case::and_proves_nothing(&[("a", 109, None), ("b", 109, Some(60))], &[])]
+    fn who_alone_cannot_reach_the_databases_is_cut_off(#[case] said: &[Said], #[case] expected: &[&str]) {
+        let key = |(name, seconds, age): &Said| {
+            let database_age_ms = age.map(|seconds| seconds * 1_000);
+            let key = LeaseKey { sequence: 1, written_at_ms: seconds * 1_000, database_age_ms };
+            (name.parse().unwrap(), key)
+        };
+        let keys: BTreeMap<NodeName, LeaseKey> = said.iter().map(key).collect();
+        let living = keys.keys().cloned().collect();
+        let found = cut_off_nodes(&keys, &living, Duration::from_secs(8));
+        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
+        assert_eq!(cut_off_nodes(&keys, &BTreeSet::new(), Duration::from_secs(8)), BTreeSet::new());
     }
 }

@@ -29,9 +29,12 @@ pub struct Presence {
     pub spool_bytes: u64,
     /// Results that were given up because the spool was full, since the process started.
     pub shed: u64,
-    /// None of its reference targets answers. Older versions do not say it.
+    /// None of its reference targets answers, or none of its checks can be made. Older versions do not say it.
     #[serde(default)]
     pub impaired: bool,
+    /// Why none of its checks can be made, as the reasons at `/metrics` are called. Older versions do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blind_by: Option<String>,
 }
 
 impl Presence {

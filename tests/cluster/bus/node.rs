@@ -58,8 +58,16 @@ impl Nodes {
 
     /// Starts the next node; returns when it answers.
     pub(crate) fn join(&mut self) {
+        self.join_by(self.postgres.port());
+    }
+
+    /// The same for a node that reaches PostgreSQL by this port.
+    pub(crate) fn join_by(&mut self, port: u16) {
         let mut settings = self.bus.node_settings(self.servers.len()).to_vec();
-        settings.extend(URLS.into_iter().zip(NAMES.map(|name| self.postgres.url_of(name))));
+        let url = |name| {
+            self.postgres.url_of(name).replace(&format!(":{}/", self.postgres.port()), &format!(":{port}/"))
+        };
+        settings.extend(URLS.into_iter().zip(NAMES.map(url)));
         settings.push(("WATCHKEEPER_SECRET_KEY", "5e".repeat(32)));
         // Nothing is sealed while a test runs, so that every result is a row.
         settings.push(("WATCHKEEPER_COMPACTION__RESULT_SETTLE_MS", "3600000".into()));

@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use tokio::time::sleep;
-use watchkeeper::bus::subjects::Subject;
+use watchkeeper::bus::subjects::{LEASES, Subject};
+use watchkeeper::id::Id;
 
 use crate::bus::node::Nodes;
 use crate::nodes::{JOINED, endures};
@@ -64,7 +65,7 @@ async fn a_key_that_nobody_renews_keeps_no_partition() {
     let ghost = nodes.bus.node("c").await;
     // Without a time after which it is taken away.
     let key = Subject::Living("c".parse().unwrap()).to_string();
-    ghost.jetstream().publish(key, "folder".into()).await.unwrap().await.unwrap();
+    ghost.jetstream().publish(key, Id::random().to_string().into()).await.unwrap().await.unwrap();
     eventually("the key is believed at first", || (nodes.number(0, "nodes") == 3).then_some(())).await;
     eventually("and not any more", || (0..2).all(|node| nodes.number(node, "nodes") == 2).then_some(()))
         .await;
@@ -74,4 +75,28 @@ async fn a_key_that_nobody_renews_keeps_no_partition() {
             .await;
         assert!(nodes.server(node).log().contains("partitions are given back"), "a release is logged");
     }
+}
+
+/// Whatever lies among the leases that is not of this program counts for nothing, and the log says so once.
+#[tokio::test]
+async fn a_key_that_is_no_lease_is_ignored_and_logged() {
+    let Some(nodes) = Nodes::start(1).await else { return };
+    nodes.until_even(&[0], JOINED).await;
+    let stranger = nodes.bus.node("b").await;
+    let living = |name: &str| Subject::Living(name.parse().unwrap()).to_string();
+    for key in [living("b"), living("a"), format!("$KV.{LEASES}.node.B_B")] {
+        stranger.jetstream().publish(key, "no lease".into()).await.unwrap().await.unwrap();
+    }
+    let logged = || {
+        let log = nodes.server(0).log();
+        let of = |key: &str| {
+            log.matches(&format!("it counts for nothing key=\"$KV.{LEASES}.node.{key}\"")).count()
+        };
+        (of("b") > 0 && of("B_B") > 0).then_some([of("b"), of("B_B")])
+    };
+    assert_eq!(eventually("both are logged", logged).await, [1, 1], "{}", nodes.server(0).log());
+    let is_alone = || (nodes.number(0, "nodes") == 1).then_some(());
+    eventually("it writes its own key again", is_alone).await;
+    assert_eq!(nodes.number(0, "partitions_owned"), 64);
+    assert_eq!(nodes.number(0, "partitions_lost_total"), 0, "its own key was no other process either");
 }

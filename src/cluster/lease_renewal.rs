@@ -1,0 +1,50 @@
+//! Renews this node's lease, and says in it when the node last reached the databases.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, interval};
+
+use crate::announcer::ownership::Member;
+use crate::bus::connection::Connection;
+use crate::bus::lease_value::LeaseValue;
+use crate::bus::leases;
+use crate::cluster::database_contact::DatabaseContact;
+
+/// The time between two renewals.
+const EVERY: Duration = Duration::from_secs(1);
+/// A keeper that has not looked for this long is stuck.
+const STUCK_AFTER: Duration = Duration::from_secs(60);
+
+/// Says again and again that this node lives, until the future is dropped.
+///
+/// It stops saying so while the keeper stands still: others take what is not looked after.
+pub async fn run(
+    connection: Connection,
+    member: Member,
+    contact: DatabaseContact,
+    looked_at: watch::Receiver<Instant>,
+) {
+    let Member { name, folder } = member;
+    let mut ticks = interval(EVERY);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if looked_at.borrow().elapsed() > STUCK_AFTER {
+            tracing::error!("this node does not keep its share any more; it gives up its lease");
+            continue;
+        }
+        match leases::folder_of(&connection, &name).await {
+            Ok(Some(other)) if other != folder => {
+                tracing::error!(node = %name, "another process lives under the name of this node; each needs credentials of its own");
+                continue;
+            }
+            Ok(_) => {}
+            Err(error) => tracing::debug!(error, "the lease of this node cannot be read"),
+        }
+        let value = LeaseValue { folder, database_age_ms: Some(contact.age_ms()) };
+        if let Err(error) = leases::live(&connection, &name, value).await {
+            tracing::debug!(error, "the lease of this node cannot be renewed");
+        }
+    }
+}
