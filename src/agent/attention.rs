@@ -84,6 +84,7 @@ impl SelfReport {
     async fn look(&self) -> Option<Presence> {
         let lateness = self.engine.lateness().await.ok()?;
         let services = self.engine.watched().await.ok()?.len() as u64;
+        let locations = self.engine.roster().all();
         let count = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
         Some(Presence {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -95,7 +96,8 @@ impl SelfReport {
             waiting: count(&self.counters.waiting),
             spool_bytes: count(&self.counters.spool_bytes),
             shed: count(&self.counters.shed),
-            impaired: self.engine.roster().all().iter().any(|known| known.is_impaired()),
+            impaired: locations.iter().any(|known| known.is_impaired()),
+            blind_by: locations.iter().find_map(|known| known.blind_by()).map(|by| by.as_str().to_owned()),
         })
     }
 }

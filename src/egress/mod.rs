@@ -11,6 +11,7 @@ mod name_servers;
 pub mod outbound;
 mod race;
 mod socket;
+mod system_names;
 mod trouble;
 mod way_out;
 
@@ -23,7 +24,9 @@ pub use address::{AddressClass, classify};
 pub use authorities::CaFileError;
 pub(crate) use authorities::authorities;
 pub(crate) use certificate_time::CertificateTime;
-pub(crate) use name_servers::{addresses, known_to_hosts, name_servers};
+pub(crate) use name_servers::{addresses, configured_name_servers, known_to_hosts};
+pub use system_names::NameFiles;
+pub(crate) use system_names::SystemNames;
 pub(crate) use trouble::trouble;
 
 /// Most bytes of the head of a response. Browsers allow about as many.

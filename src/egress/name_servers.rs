@@ -1,9 +1,10 @@
 //! The configuration of name resolution: the servers that the operator names, or the system's.
 //!
-//! How long to wait, and what to keep, is for whoever resolves. The hosts file is left out: it is asked first, for
+//! `system_names` follows the files. The hosts file is left out here: it is asked first, for
 //! both families at once, by [`known_to_hosts`].
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 
 use hickory_proto::op::Query;
 use hickory_proto::rr::{Name, RecordType};
@@ -13,14 +14,18 @@ use hickory_resolver::config::{
 };
 use hickory_resolver::lookup::Lookup;
 use hickory_resolver::net::NetError;
+use hickory_resolver::system_conf::parse_resolv_conf;
 
-/// Returns how to ask `servers` (over UDP, then TCP), or the system's when there are none.
+/// Returns how to ask `servers` (over UDP, then TCP), or those that the file `resolv_conf` names when there are none.
 ///
 /// # Errors
-/// When the system's configuration cannot be read.
-pub(crate) fn name_servers(servers: &[SocketAddr]) -> Result<(ResolverConfig, ResolverOpts), NetError> {
+/// When the file cannot be read, or names no server.
+pub(super) fn name_servers(
+    servers: &[SocketAddr],
+    resolv_conf: &Path,
+) -> Result<(ResolverConfig, ResolverOpts), NetError> {
     let (config, mut options) = if servers.is_empty() {
-        hickory_resolver::system_conf::read_system_conf()?
+        parse_resolv_conf(std::fs::read(resolv_conf)?)?
     } else {
         let servers = servers.iter().map(|address| name_server(*address)).collect();
         (ResolverConfig::from_parts(None, Vec::new(), servers), ResolverOpts::default())
@@ -52,6 +57,20 @@ pub(crate) fn known_to_hosts(hosts: &Hosts, name: &Name) -> Option<(Vec<IpAddr>,
         (None, None) => None,
         (v6, v4) => Some((v6.unwrap_or_default(), v4.unwrap_or_default())),
     }
+}
+
+/// The servers that are asked: those chosen, or those that the system's file names.
+///
+/// # Errors
+/// When the file cannot be read, or names no server.
+pub(crate) fn configured_name_servers(chosen: &[SocketAddr]) -> Result<Vec<SocketAddr>, NetError> {
+    let (config, _) = name_servers(chosen, Path::new("/etc/resolv.conf"))?;
+    Ok(config.name_servers().iter().map(address_of).collect())
+}
+
+pub(super) fn address_of(server: &NameServerConfig) -> SocketAddr {
+    let port = server.connections.first().map_or(53, |connection| connection.port);
+    SocketAddr::new(server.ip, port)
 }
 
 /// The addresses in an answer.

@@ -84,7 +84,7 @@ impl Handler<ServiceResults> for ServiceActor {
     /// The timer is set once, after the last of them: a location that was cut off may send many.
     fn handle(&mut self, ServiceResults { records, .. }: ServiceResults, ctx: &mut Context<Self>) {
         let now = self.now();
-        self.set_suspects_aside();
+        self.set_votes_aside();
         for record in records.iter() {
             self.hear(record, now);
         }

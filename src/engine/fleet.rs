@@ -8,6 +8,7 @@ mod looks;
 mod members;
 mod memory;
 mod partitions;
+mod review;
 mod sweep;
 
 use std::collections::HashMap;

@@ -3,6 +3,8 @@
 //! A location is named by a key that no other ever gets while the process runs, so the roster may grow while services
 //! are watched. Whoever holds a key of a location that is not known here finds nothing.
 
+mod blindness;
+mod look_record;
 mod metrics;
 
 use std::fmt;
@@ -13,8 +15,10 @@ use actix::{Message, Recipient};
 
 use crate::clock::Timestamp;
 use crate::engine::counters::Count;
+pub use crate::engine::roster::look_record::BlindLocation;
+use crate::engine::roster::look_record::LookRecord;
 use crate::id::Id;
-use crate::model::check::{CheckStatus, CheckType};
+use crate::model::check::{CheckStatus, CheckType, Trouble};
 use crate::model::location::{LastSeen, Location, LocationCode, LocationKey, Standing};
 use crate::model::service::ServiceKey;
 use crate::model::suspicion::Suspicion;
@@ -40,6 +44,8 @@ pub struct KnownLocation {
     /// Finished checks by type and result.
     finished: [[Count; CheckStatus::ALL.len()]; CheckType::ALL.len()],
     suspicion: Mutex<Suspicion>,
+    /// What its attempts did of late.
+    looks: LookRecord,
     reach: Reach,
     /// Of one elsewhere: what it has last said of itself.
     last_seen: Mutex<Option<Arc<LastSeen>>>,
@@ -164,6 +170,7 @@ impl KnownLocation {
             location,
             finished: Default::default(),
             suspicion: Mutex::default(),
+            looks: LookRecord::default(),
             reach,
             last_seen: Mutex::default(),
             recovered_at: Mutex::default(),
@@ -204,13 +211,21 @@ impl KnownLocation {
         self.last_seen_at(now).is_some_and(|at| now.ms_since(at) <= OFFLINE_MS)
     }
 
-    /// Returns true if it has lost its own network, as far as it is known here: one in another process says so itself.
+    /// Returns true if it has lost its own network, or none of its attempts looks, as far as it is known here: one in another
+    /// process says so itself.
     #[must_use]
     pub fn is_impaired(&self) -> bool {
-        match &self.reach {
+        self.impaired_by().is_some()
+    }
+
+    /// Returns why it is impaired.
+    #[must_use]
+    pub fn impaired_by(&self) -> Option<Trouble> {
+        let is_cut_off = match &self.reach {
             Reach::Here(through) => through.get().is_some_and(|prober| prober.is_impaired()),
             Reach::Elsewhere(_) => self.last_seen().is_some_and(|seen| seen.is_impaired),
-        }
+        };
+        self.blind_by().or_else(|| is_cut_off.then_some(Trouble::LocationImpaired))
     }
 
     /// Returns how it is in the eyes of this organisation, at `now`.
@@ -249,6 +264,7 @@ impl KnownLocation {
 
     /// Notes what it says of itself.
     pub fn note_seen(&self, seen: LastSeen) {
+        self.note_blindness(self.last_seen().as_deref(), &seen);
         if !seen.is_impaired && self.is_impaired() {
             *self.recovered_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen.at);
         }
@@ -331,73 +347,4 @@ impl fmt::Debug for Reach {
 }
 
 #[cfg(test)]
-mod tests {
-    use actix::{Actor, Context, Handler};
-    use rstest::rstest;
-
-    use super::*;
-
-    /// Nobody looks.
-    struct Nobody;
-
-    impl Actor for Nobody {
-        type Context = Context<Self>;
-    }
-
-    impl Handler<Urged> for Nobody {
-        type Result = ();
-
-        fn handle(&mut self, _: Urged, _: &mut Context<Self>) {}
-    }
-
-    fn location() -> Location {
-        let (name, place, country_code) = ("Frankfurt".into(), String::new(), "DE".into());
-        Location { code: "fra".parse().unwrap(), name, place, country_code }
-    }
-
-    /// When it was heard, and what it is a million milliseconds after the beginning.
-    #[rstest]
-    #[case::never(None, false)]
-    #[case::just_now(Some(1_000_000), true)]
-    #[case::a_minute_ago(Some(940_000), true)]
-    #[case::longer_ago(Some(939_999), false)]
-    #[actix::test]
-    async fn a_location_is_offline_after_a_minute(#[case] heard_at_ms: Option<i64>, #[case] is_online: bool) {
-        let roster = Roster::default();
-        roster.add_elsewhere(location(), Nobody.start().recipient());
-        let known = roster.find("fra").unwrap();
-        if let Some(at_ms) = heard_at_ms {
-            known.note_seen(LastSeen { at: Timestamp::from_ms(at_ms), ..LastSeen::default() });
-        }
-        assert_eq!(known.is_online(Timestamp::from_ms(1_000_000)), is_online);
-    }
-    const OURS: i64 = 1;
-
-    /// When it was heard last, whether it says that it has lost its network, and for which organisations it contradicts all
-    /// others; how it stands for us and for everybody, at a million milliseconds after the beginning.
-    #[rstest]
-    #[case::all_is_well(1_000_000, false, &[], Standing::Online, Standing::Online)]
-    #[case::it_says_so_itself(1_000_000, true, &[], Standing::Impaired, Standing::Impaired)]
-    #[case::it_is_our_suspect(1_000_000, false, &[OURS], Standing::Impaired, Standing::Online)]
-    #[case::it_is_the_suspect_of_others(1_000_000, false, &[2], Standing::Online, Standing::Online)]
-    #[case::it_is_the_suspect_of_many(1_000_000, false, &[2, 3, 4], Standing::Impaired, Standing::Impaired)]
-    #[case::it_was_not_heard_since(900_000, true, &[OURS], Standing::Offline, Standing::Offline)]
-    #[actix::test]
-    async fn a_standing_is_shown_by_the_evidence_of_who_asks(
-        #[case] heard_at_ms: i64,
-        #[case] is_impaired: bool,
-        #[case] suspected_by: &[i64],
-        #[case] for_us: Standing,
-        #[case] for_all: Standing,
-    ) {
-        let roster = Roster::default();
-        roster.add_elsewhere(location(), Nobody.start().recipient());
-        let known = roster.find("fra").unwrap();
-        known.note_seen(LastSeen { at: Timestamp::from_ms(heard_at_ms), is_impaired, ..LastSeen::default() });
-        for service in 0..10 {
-            suspected_by.iter().for_each(|organisation| known.note_opinion(*organisation, service, true));
-        }
-        let now = Timestamp::from_ms(1_000_000);
-        assert_eq!((known.standing(OURS, now), known.standing_for_all(now)), (for_us, for_all));
-    }
-}
+mod tests;

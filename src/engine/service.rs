@@ -7,6 +7,8 @@
 mod looking;
 mod pings;
 mod reason;
+pub(super) mod review;
+mod set_aside;
 mod silence;
 mod succession;
 mod timer;
@@ -249,22 +251,6 @@ impl ServiceActor {
         }
     }
 
-    /// With one location there is nobody to contradict it.
-    pub(super) fn set_suspects_aside(&mut self) {
-        let Some(task) = self.definition.task.as_ref().filter(|task| task.locations.len() > 1) else {
-            return;
-        };
-        if let Watching::Checked(watch) = &mut self.watching {
-            for (slot, key) in task.locations.iter().enumerate() {
-                let Some(known) = self.shard.roster.get(*key) else { continue };
-                // What it saw before it lost its network is no news when it is back.
-                let is_old = |since| !watch.has_looked_since(slot, since);
-                let is_old = known.recovered_at(self.shard.clock.now()).is_some_and(is_old);
-                watch.set_aside(slot, is_old || known.is_set_aside(self.definition.organisation));
-            }
-        }
-    }
-
     fn report(&self, change: Change, reason: Option<&ChangeReason>) {
         let Change { at, from, to, cause } = change;
         let verdict = self.watching.verdict();
@@ -375,9 +361,10 @@ impl Handler<CheckFinished> for ServiceActor {
         }
         ticket.settle(&outcome);
         self.log_trouble(attempt.attempt, &outcome);
+        self.note_attempt(attempt.slot, &outcome);
         let now = self.now();
         let started_us = self.shard.clock.now_us() - signed(started.elapsed().as_micros());
-        self.set_suspects_aside();
+        self.set_votes_aside();
         let Watching::Checked(watch) = &mut self.watching else { return };
         let attempt = watch.under_way(attempt.slot).unwrap_or(attempt);
         let checked_at = Timestamp::from_ms(started_us.div_euclid(1_000));

@@ -72,6 +72,14 @@ impl Ledger {
         }
     }
 
+    /// The same while these nodes are to have nothing, as if they were about to end: they give back what they have.
+    #[must_use]
+    pub fn without_nodes(&self, nodes: &BTreeSet<NodeName>) -> Self {
+        let mut after = self.clone();
+        after.leaving.extend(nodes.iter().cloned());
+        after
+    }
+
     /// The partitions that a node is to have. Those that have most anyway get the remainder, so that little moves.
     fn share(&self, me: &NodeName, staying: &[&NodeName]) -> Option<usize> {
         let mut by_size: Vec<&NodeName> = staying.to_vec();
@@ -190,6 +198,20 @@ mod tests {
         ledger = ledger.taken(&name(1), Partitions::NONE);
         settle(&mut ledger, &nodes([0, 1]));
         assert_eq!(sizes(&ledger), [32, 32], "it is back");
+    }
+
+    #[test]
+    fn a_node_that_is_to_have_nothing_gives_back_before_others_take() {
+        let (mut ledger, living) = (Ledger::default(), nodes([0, 1, 2]));
+        settle(&mut ledger, &living);
+        let (cut_off, had) = (nodes([2]), ledger.of(&name(2)));
+        let seen = ledger.without_nodes(&cut_off);
+        assert_eq!(seen.step(&name(0), &living), Step::default(), "it still has them");
+        assert_eq!(seen.step(&name(2), &living), Step { release: had, take: Partitions::NONE });
+        let given_back = ledger.released(had).without_nodes(&cut_off);
+        assert_eq!(given_back.step(&name(2), &living), Step::default());
+        let takes = [0, 1].map(|node| given_back.step(&name(node), &living).take.len());
+        assert_eq!(takes.iter().sum::<u32>(), had.len());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::clock::Timestamp;
+use crate::model::check::Trouble;
 use crate::model::word::words;
 
 /// Longest code in characters.
@@ -118,8 +119,10 @@ pub struct LastSeen {
     pub spool_bytes: u64,
     /// Results that it has given up, since its process started.
     pub shed: u64,
-    /// It has lost its own network: none of its reference targets answers.
+    /// It is impaired: none of its reference targets answers, or none of its attempts looks.
     pub is_impaired: bool,
+    /// Why none of its attempts looks.
+    pub blind_by: Option<Trouble>,
 }
 
 words! {
@@ -129,7 +132,7 @@ words! {
         Online,
         /// It was not heard for a minute.
         Offline,
-        /// It has lost its own network, or contradicts all others: its votes are set aside.
+        /// It has lost its own network, none of its checks can be made, or it contradicts all others: its votes are set aside.
         Impaired,
     }
 }

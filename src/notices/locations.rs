@@ -1,4 +1,4 @@
-//! Locations that have lost their own network, or are not heard: their votes do not count, and services that only they look at
+//! Locations that have lost their own network, can make no check, or are not heard: their votes do not count, and services that only they look at
 //! are not looked at.
 
 use std::collections::{BTreeSet, HashSet};
@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use tokio::time::Instant;
 
 use crate::model::access::Organisation;
+use crate::model::check::Trouble as CheckTrouble;
 use crate::model::incident::Severity;
 use crate::model::location::Standing;
 use crate::model::notice::{Notice, Source, Trouble, Words};
@@ -43,7 +44,7 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
             let is_told = told.contains(&key(&source));
             let thing = format!("{EVENT} {} {}", source.name, organisation.key);
             if patience.counts(&thing, standing != Standing::Online, is_told, Instant::now()) {
-                wrong.push(trouble(source, standing, &organisation));
+                wrong.push(trouble(source, (standing, known.blind_by()), &organisation));
             }
         }
     }
@@ -51,12 +52,17 @@ pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<
     Ok(())
 }
 
-fn trouble(source: Source, standing: Standing, organisation: &Organisation) -> Trouble {
-    let (title, text) = match standing {
-        Standing::Offline => ("location-silent", "location-silent-text"),
-        Standing::Impaired | Standing::Online => ("location-impaired", "location-impaired-text"),
+fn trouble(
+    source: Source,
+    (standing, blind_by): (Standing, Option<CheckTrouble>),
+    organisation: &Organisation,
+) -> Trouble {
+    let (title, text) = match (standing, blind_by.filter(|by| *by != CheckTrouble::LocationImpaired)) {
+        (Standing::Offline, _) => ("location-silent", Text::new("location-silent-text")),
+        (_, Some(by)) => ("location-blind", Text::new("location-blind-text").with_note(by.as_str())),
+        (_, None) => ("location-impaired", Text::new("location-impaired-text")),
     };
-    let words = Phrase { title: Text::about(title, &source.name), text: Text::new(text) }.words(organisation);
+    let words = Phrase { title: Text::about(title, &source.name), text }.words(organisation);
     Trouble { source, severity: Severity::Major, words, service: None }
 }
 

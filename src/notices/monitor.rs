@@ -1,4 +1,4 @@
-//! What this process cannot do: write the history, keep up with it, trust its clock. The organisation of the operator, the
+//! What this process cannot do: write the history, keep up with it, trust its clock, look at all, back itself up. The organisation of the operator, the
 //! first one of the installation, is told.
 //!
 //! A process that can do nothing at all says nothing here; that is what the watchdog's ping is for.
@@ -6,6 +6,7 @@
 use tokio::time::Instant;
 
 use crate::model::access::Organisation;
+use crate::model::check::Trouble as CheckTrouble;
 use crate::model::incident::Severity;
 use crate::model::node::NodeName;
 use crate::model::notice::{Notice, Source, Trouble, Words};
@@ -28,9 +29,10 @@ struct Sign {
     title: &'static str,
     text: &'static str,
     severity: Severity,
+    note: Option<&'static str>,
 }
 
-fn each(signs: Signs) -> [Sign; 3] {
+fn each(signs: Signs) -> [Sign; 5] {
     [
         Sign {
             name: "history",
@@ -38,6 +40,7 @@ fn each(signs: Signs) -> [Sign; 3] {
             title: "monitor-history",
             text: "monitor-history-text",
             severity: Severity::Critical,
+            note: None,
         },
         Sign {
             name: "spool",
@@ -45,6 +48,7 @@ fn each(signs: Signs) -> [Sign; 3] {
             title: "monitor-spool",
             text: "monitor-spool-text",
             severity: Severity::Major,
+            note: None,
         },
         Sign {
             name: "clock",
@@ -52,6 +56,23 @@ fn each(signs: Signs) -> [Sign; 3] {
             title: "monitor-clock",
             text: "monitor-clock-text",
             severity: Severity::Major,
+            note: None,
+        },
+        Sign {
+            name: "backup",
+            is_so: signs.backup_is_old,
+            title: "monitor-backup",
+            text: "monitor-backup-text",
+            severity: Severity::Major,
+            note: None,
+        },
+        Sign {
+            name: "blind",
+            is_so: signs.blind_by.is_some(),
+            title: "monitor-blind",
+            text: "monitor-blind-text",
+            severity: Severity::Critical,
+            note: signs.blind_by.map(CheckTrouble::as_str),
         },
     ]
 }
@@ -97,7 +118,9 @@ fn source_name(sign: &Sign, node: Option<&NodeName>) -> String {
 
 fn trouble(source: Source, sign: &Sign, node: Option<&NodeName>, operator: &Organisation) -> Trouble {
     let process = node.map_or("Watchkeeper", NodeName::as_str);
-    let phrase = Phrase { title: Text::about(sign.title, process), text: Text::new(sign.text) };
+    let text = Text::new(sign.text);
+    let text = sign.note.map_or(text, |note| text.with_note(note));
+    let phrase = Phrase { title: Text::about(sign.title, process), text };
     Trouble { source, severity: sign.severity, words: phrase.words(operator), service: None }
 }
 

@@ -1,5 +1,7 @@
 //! What a process can say of itself.
 
+use crate::model::check::Trouble;
+
 /// The things that a process may be unable to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signs {
@@ -9,4 +11,8 @@ pub struct Signs {
     pub spool_is_used: bool,
     /// The wall clock cannot be trusted.
     pub clock_is_doubted: bool,
+    /// The newest scheduled backup is too old.
+    pub backup_is_old: bool,
+    /// Why a location of this process can make no check.
+    pub blind_by: Option<Trouble>,
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use crate::model::check::CheckType;
-use crate::probe::catalogue::{Definition, FieldKind, default_conditions, definition};
+use crate::probe::catalogue::{Definition, FieldKind, always_conditions, default_conditions, definition};
 use crate::probe::condition::{Condition, ConditionError};
 use crate::probe::endpoint::Endpoint;
 use crate::probe::header::{self, NameRefusal};
@@ -117,16 +117,22 @@ impl<'a> Config<'a> {
         Ok(Addressing { ip_version, smart_dualstack: self.boolean("smart_dualstack")? })
     }
 
-    /// None stored means the defaults, as for a client that sends none.
+    /// None stored means the defaults, as for a client that sends none. What is always applied comes last.
     fn conditions(&self) -> Result<Box<[Condition]>, SpecError> {
         let limits = self.definition.by_subtype;
         let subtype = limits.map(|limits| self.select(limits.field)).transpose()?;
-        let compile = |record| Ok(Condition::compile(self.definition, subtype, record)?);
-        match self.value("conditions").map(Value::as_array) {
-            Some(None) => Err(SpecError::Config("conditions")),
-            Some(Some(records)) if !records.is_empty() => records.iter().map(compile).collect(),
-            _ => default_conditions(self.definition.check_type, subtype).iter().map(compile).collect(),
+        let check_type = self.definition.check_type;
+        let mut records = match self.value("conditions").map(Value::as_array) {
+            Some(None) => return Err(SpecError::Config("conditions")),
+            Some(Some(records)) if !records.is_empty() => records.clone(),
+            _ => default_conditions(check_type, subtype),
+        };
+        for always in always_conditions(check_type) {
+            if records.iter().all(|record| record["field"] != always["field"]) {
+                records.push(always);
+            }
         }
+        records.iter().map(|record| Ok(Condition::compile(self.definition, subtype, record)?)).collect()
     }
 
     fn http(&self, url: Url) -> Result<HttpCheck, SpecError> {
@@ -222,6 +228,31 @@ mod tests {
             CheckKind::Http(check) => *check,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Contract 4.2.4, "status code of http".
+    #[rstest]
+    #[case::none(json!([]), &["status_code gte 400"])]
+    #[case::another_field(
+        json!([{"field": "body", "operator": "not_contains", "value": "ok", "status": "degraded"}]),
+        &["body not_contains the configured text", "status_code gte 400"]
+    )]
+    #[case::the_same_field(
+        json!([{"field": "status_code", "operator": "lt", "value": 100, "status": "down"}]),
+        &["status_code lt 100"]
+    )]
+    #[case::the_same_field_beside_another(
+        json!([
+            {"field": "status_code", "operator": "eq", "value": 418, "status": "degraded"},
+            {"field": "response_time_ms", "operator": "gt", "value": 900, "status": "down"}
+        ]),
+        &["status_code eq 418", "response_time_ms gt 900"]
+    )]
+    fn a_condition_on_something_else_lets_no_500_pass(#[case] conditions: Value, #[case] expected: &[&str]) {
+        let config = json!({"conditions": conditions});
+        let spec = compile(CheckType::Http, "https://example.com/", &config).unwrap();
+        let compiled: Vec<_> = spec.conditions.iter().map(ToString::to_string).collect();
+        assert_eq!(compiled, expected);
     }
 
     #[test]

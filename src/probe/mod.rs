@@ -4,6 +4,7 @@
 //! nothing and stores nothing.
 
 mod attempt;
+mod canary;
 pub mod catalogue;
 pub mod compile;
 pub mod condition;
@@ -13,6 +14,7 @@ mod dns;
 pub mod domain_look;
 pub mod endpoint;
 pub mod fact;
+pub mod finding;
 pub mod header;
 mod here;
 mod http;
@@ -23,9 +25,9 @@ pub mod json_text;
 mod judgement;
 mod link;
 pub mod prober;
-pub mod pulse;
 pub mod references;
 pub mod resolver;
+mod silence;
 pub mod spec;
 mod ssl;
 mod stalls;
@@ -37,10 +39,11 @@ mod tls;
 pub mod toolbox;
 mod trust;
 
-pub use icmp::ECHO_REQUESTS;
+pub use icmp::{ECHO_REQUESTS, is_permitted as may_ping};
 
 use crate::model::check::Outcome;
 use attempt::Attempt;
+use finding::CheckFinding;
 use spec::{CheckKind, CheckSpec};
 use toolbox::Toolbox;
 
@@ -55,5 +58,23 @@ pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> Outcome {
         CheckKind::Ssl(check) => ssl::run(check, conditions, toolbox, attempt).await,
         CheckKind::Dns(check) => dns::run(check, conditions, toolbox, attempt).await,
         CheckKind::Icmp(check) => icmp::run(check, conditions, toolbox, attempt).await,
+    }
+}
+
+/// Runs one attempt, and returns what it found out too. Of the types `ssl` and `dns`; the others show it in their
+/// measurement.
+pub async fn inspect(spec: &CheckSpec, toolbox: &Toolbox) -> (Outcome, Vec<CheckFinding>) {
+    let attempt = Attempt::start(spec.timeout);
+    let conditions = &spec.conditions;
+    match &spec.kind {
+        CheckKind::Ssl(check) => {
+            let (outcome, facts) = ssl::examine(check, conditions, toolbox, attempt).await;
+            (outcome, facts.as_ref().map(CheckFinding::all_of).unwrap_or_default())
+        }
+        CheckKind::Dns(check) => {
+            let (outcome, facts) = dns::examine(check, conditions, toolbox, attempt).await;
+            (outcome, facts.as_ref().map(CheckFinding::all_of).unwrap_or_default())
+        }
+        _ => (run(spec, toolbox).await, Vec::new()),
     }
 }

@@ -4,44 +4,36 @@
 //! Tells the target's trouble (no such name, a failing zone) from our own (name servers that answer nobody). Whether
 //! an address may be connected to is decided by `egress`. DNS checks do not come here: they ask themselves.
 
-use std::future::poll_fn;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
-use hickory_proto::op::ResponseCode;
+use futures_util::FutureExt;
+use futures_util::future::{Either, FusedFuture, select};
+use hickory_proto::op::{Message, Query, ResponseCode};
 use hickory_proto::rr::{Name, RecordType};
-use hickory_resolver::config::NameServerConfig;
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError, NoRecords};
-use hickory_resolver::{Hosts, TokioResolver};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::egress::{addresses, known_to_hosts, name_servers, trouble};
+use crate::egress::{NameFiles, SystemNames, addresses, known_to_hosts, trouble};
 use crate::model::check::{ErrorCode, Failure, Trouble};
-use crate::probe::pulse::Pulse;
+use crate::probe::silence::SilenceCheck;
 use crate::probe::spec::IpVersion;
 use crate::probe::stop::Stop;
 
 /// The time that the slower family may lag behind the first answer (RFC 8305, section 3).
 const FAMILY_LAG: Duration = Duration::from_millis(50);
-/// One round of questions to the servers; a lost packet is asked again well before.
-const ROUND: Duration = Duration::from_secs(3);
-/// A name that comes into being is noticed within this time, whatever its zone says about absence.
-const ABSENCE_MAX: Duration = Duration::from_secs(10);
 /// A lookup this slow makes us doubt the servers themselves.
 const DOUBT_AFTER: Duration = Duration::from_secs(1);
-/// The time that the canary may take when the lookup itself ended early.
+/// The time that the servers have to show whose silence it is when the lookup itself ended early.
 const CANARY_WAIT: Duration = Duration::from_millis(500);
 /// Answers kept.
 const CACHED: u64 = 16_384;
 
 /// Name resolution of one location.
 pub struct Resolver {
-    inner: TokioResolver,
-    hosts: Hosts,
-    pulse: Pulse,
+    names: SystemNames,
 }
 
 /// The addresses of a name.
@@ -65,29 +57,18 @@ enum Absence {
 }
 
 impl Resolver {
-    /// Asks `servers`, or the system's when there are none.
+    /// Asks `servers`, or those of `files` as they are at the time when there are none.
     ///
     /// # Errors
-    /// When the system's configuration cannot be read.
-    pub fn new(servers: &[SocketAddr]) -> Result<Self, NetError> {
-        let (config, mut options) = name_servers(servers)?;
-        options.timeout = ROUND;
-        options.cache_size = CACHED;
-        options.negative_max_ttl = Some(ABSENCE_MAX);
-        let addresses = config.name_servers().iter().map(address_of).collect();
-        let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
-        *builder.options_mut() = options;
-        Ok(Self {
-            inner: builder.build()?,
-            hosts: Hosts::from_system().unwrap_or_default(),
-            pulse: Pulse::new(addresses),
-        })
+    /// When no resolver can be set up.
+    pub fn new(servers: &[SocketAddr], files: NameFiles) -> Result<Self, NetError> {
+        Ok(Self { names: SystemNames::new(servers, files, CACHED)? })
     }
 
-    /// Signs of life of the name servers.
+    /// The name servers of this moment, in the order of the configuration.
     #[must_use]
-    pub const fn pulse(&self) -> &Pulse {
-        &self.pulse
+    pub fn servers(&self) -> Arc<[SocketAddr]> {
+        Arc::clone(&self.names.current().servers)
     }
 
     /// The addresses of `name`, at least one. With `both`, a family that is slow is waited for.
@@ -101,45 +82,56 @@ impl Resolver {
         if let Some(found) = self.known_to_hosts(name, version) {
             return Ok(found);
         }
-        let since = Instant::now();
-        let answer = {
-            let asked = pin!(timeout_at(deadline, self.ask(name, version, both)));
-            let doubted = pin!(self.doubt(since, deadline));
-            match select(asked, doubted).await {
-                Either::Left((answer, _)) => answer,
-                Either::Right(((), asked)) => asked.await,
+        let asked = async {
+            match self.ask(name, version, both).await {
+                Err(Absence::Silence) => None,
+                answer => Some(answer),
             }
         };
-        match answer.unwrap_or(Err(Absence::Silence)) {
-            Ok(found) => Ok(found),
-            Err(Absence::Silence) => Err(self.silence(since, deadline).await),
-            Err(absence) => Err(absence.into()),
+        Ok(self.answered(|| questions(name, version), deadline, asked).await??)
+    }
+
+    /// Waits until `deadline` for the answer of name servers; `None` means that none of them said anything. When there is
+    /// none, finds out whose fault that is, with these questions about the name.
+    pub(crate) async fn answered<T>(
+        &self,
+        about_name: impl FnOnce() -> Vec<Vec<u8>>,
+        deadline: Instant,
+        asked: impl Future<Output = Option<T>>,
+    ) -> Result<T, Stop> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let doubt_at = deadline - left + DOUBT_AFTER.min(left / 4);
+        let mut asked = pin!(timeout_at(deadline, asked));
+        let early = match timeout_at(doubt_at, asked.as_mut()).await {
+            Ok(Ok(Some(answer))) => return Ok(answer),
+            answer => answer,
+        };
+        let servers = self.servers();
+        let silence = SilenceCheck::new(&servers, about_name()).map_err(|_| unasked())?;
+        let answers_until = deadline.min(Instant::now() + CANARY_WAIT);
+        let mut listened = pin!(silence.run().fuse());
+        if early.is_err() {
+            let answer = match select(asked, listened.as_mut()).await {
+                Either::Left((answer, _)) => answer,
+                Either::Right(((), asked)) => asked.await,
+            };
+            if let Ok(Some(answer)) = answer {
+                return Ok(answer);
+            }
         }
-    }
-
-    /// While a lookup is slow, finds out whether the servers are to blame.
-    pub(crate) async fn doubt(&self, since: Instant, deadline: Instant) {
-        let left = deadline.saturating_duration_since(since);
-        tokio::time::sleep_until(since + DOUBT_AFTER.min(left / 4)).await;
-        self.pulse.beats(since, deadline).await;
-    }
-
-    /// Nobody answered: the target's fault only if the servers answer others, and if we were able to ask.
-    pub(crate) async fn silence(&self, since: Instant, deadline: Instant) -> Stop {
         if let Some(trouble) = lacking() {
-            return Stop::Trouble(trouble);
+            return Err(Stop::Trouble(trouble));
         }
-        let until = deadline.min(Instant::now() + CANARY_WAIT);
-        if self.pulse.beats(since, until).await {
-            Failure::new(ErrorCode::DnsTimeout, "The name servers did not answer in time").into()
-        } else {
-            Stop::Trouble(Trouble::ResolverUnavailable)
+        if !listened.is_terminated() {
+            // Whether time ran out is of no interest: what was answered decides.
+            let _ = timeout_at(answers_until, listened).await;
         }
+        Err(if silence.is_of_name() { Absence::Silence.into() } else { unasked() })
     }
 
     /// A name in the hosts file is never asked for, not even its missing family.
     fn known_to_hosts(&self, name: &Name, version: IpVersion) -> Option<Addresses> {
-        let (v6, v4) = known_to_hosts(&self.hosts, name)?;
+        let (v6, v4) = known_to_hosts(&self.names.current().hosts, name)?;
         let found = Addresses {
             v6: if version == IpVersion::Ipv4 { Vec::new() } else { v6 },
             v4: if version == IpVersion::Ipv6 { Vec::new() } else { v4 },
@@ -181,27 +173,16 @@ impl Resolver {
     }
 
     async fn family(&self, name: &Name, record: RecordType) -> Result<Vec<IpAddr>, Absence> {
-        let mut lookup = pin!(self.inner.lookup(name.clone(), record));
-        let mut polls = 0_u32;
-        let answer = poll_fn(|context| {
-            polls += 1;
-            lookup.as_mut().poll(context)
-        })
-        .await;
-        let found = answer.map_err(|error| Absence::of(&error));
-        // What was there at the first look comes from the cache and says nothing about the servers.
-        let is_answer = !matches!(found, Err(Absence::Silence | Absence::Unasked(_)));
-        if polls > 1 && is_answer {
-            self.pulse.note_answer();
-        }
-        let found = addresses(&found?);
+        let answer = self.names.current().resolver.lookup(name.clone(), record).await;
+        let found = answer.map_err(|error| Absence::of(&error))?;
+        let found = addresses(&found);
         if found.is_empty() { Err(Absence::NoRecords) } else { Ok(found) }
     }
 }
 
 impl std::fmt::Debug for Resolver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Resolver").field("pulse", &self.pulse).finish_non_exhaustive()
+        f.debug_struct("Resolver").field("servers", &self.servers()).finish_non_exhaustive()
     }
 }
 
@@ -228,7 +209,10 @@ impl Absence {
             NetError::NoConnections | NetError::Busy => {
                 Self::Unasked(lacking().unwrap_or(Trouble::ResolverUnavailable))
             }
-            _ => Self::Servfail,
+            // A server answered with something that nobody can use.
+            NetError::Dns(_) | NetError::Proto(_) => Self::Servfail,
+            // What hickory-resolver says when none of its tries came to an end.
+            _ => Self::Silence,
         }
     }
 
@@ -254,6 +238,27 @@ impl From<Absence> for Stop {
     }
 }
 
+/// The questions about a name as they go over the wire.
+fn questions(name: &Name, version: IpVersion) -> Vec<Vec<u8>> {
+    let records: &[RecordType] = match version {
+        IpVersion::Ipv4 => &[RecordType::A],
+        IpVersion::Ipv6 => &[RecordType::AAAA],
+        IpVersion::Auto => &[RecordType::A, RecordType::AAAA],
+    };
+    let question = |record: &RecordType| {
+        let mut message = Message::query();
+        message.metadata.recursion_desired = true;
+        message.add_query(Query::query(name.clone(), *record));
+        message.to_vec().ok()
+    };
+    records.iter().filter_map(question).collect()
+}
+
+/// The name servers cannot be asked, or answer nobody.
+const fn unasked() -> Stop {
+    Stop::Trouble(Trouble::ResolverUnavailable)
+}
+
 async fn lagging<T>(family: impl Future<Output = Result<T, Absence>>, patient: bool) -> Result<T, Absence> {
     if patient { family.await } else { timeout(FAMILY_LAG, family).await.unwrap_or(Err(Absence::Silence)) }
 }
@@ -264,7 +269,42 @@ fn lacking() -> Option<Trouble> {
     std::net::UdpSocket::bind(any).err().as_ref().and_then(trouble)
 }
 
-fn address_of(server: &NameServerConfig) -> SocketAddr {
-    let port = server.connections.first().map_or(53, |connection| connection.port);
-    SocketAddr::new(server.ip, port)
+#[cfg(test)]
+mod tests {
+    use tokio::net::UdpSocket;
+
+    use super::*;
+
+    fn name(text: &str) -> Name {
+        Name::from_ascii(text).unwrap()
+    }
+
+    /// A server that dies after one answer, which it gives when all questions have been asked: the answer is read after the
+    /// other question was asked, and says nothing about who is silent then.
+    #[tokio::test]
+    async fn an_answer_to_an_older_question_is_no_evidence() {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let resolver = Resolver::new(&[socket.local_addr().unwrap()], NameFiles::default()).unwrap();
+        let dies = async {
+            let mut datagram = [0; 512];
+            let (length, from) = socket.recv_from(&mut datagram).await.unwrap();
+            let mut answer = Message::from_vec(&datagram[..length]).unwrap().into_response();
+            answer.metadata.response_code = ResponseCode::NXDomain;
+            socket.recv_from(&mut datagram).await.unwrap();
+            socket.send_to(&answer.to_vec().unwrap(), from).await.unwrap();
+        };
+        let lookup = |text| {
+            let resolver = &resolver;
+            async move {
+                let deadline = Instant::now() + Duration::from_secs(1);
+                resolver.lookup(&name(text), IpVersion::Ipv4, false, deadline).await
+            }
+        };
+        let (first, second, ()) = tokio::join!(lookup("first.test."), lookup("second.test."), dies);
+        for stop in [first.unwrap_err(), second.unwrap_err()] {
+            let is_held_against_name =
+                matches!(&stop, Stop::Failed(failure) if failure.code == ErrorCode::DnsTimeout);
+            assert!(!is_held_against_name, "{stop:?}");
+        }
+    }
 }

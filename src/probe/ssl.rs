@@ -30,11 +30,23 @@ pub(crate) async fn run(
     check: &SslCheck,
     conditions: &[Condition],
     toolbox: &Toolbox,
-    mut attempt: Attempt,
+    attempt: Attempt,
 ) -> Outcome {
-    match inspect(check, toolbox, &mut attempt).await {
-        Err(stop) => stop.unless_lost(attempt.peer, toolbox.egress()).outcome(attempt.cut()),
-        Ok((mut facts, other)) => {
+    examine(check, conditions, toolbox, attempt).await.0
+}
+
+/// The same with what was found, also of a certificate that is refused.
+pub(crate) async fn examine(
+    check: &SslCheck,
+    conditions: &[Condition],
+    toolbox: &Toolbox,
+    mut attempt: Attempt,
+) -> (Outcome, Option<SslFacts>) {
+    let (stop, facts) = match inspect(check, toolbox, &mut attempt).await {
+        Err(stop) => (stop, None),
+        Ok(CertificateInspection { facts, verdict: Err(stop), .. }) => (stop, facts.ok()),
+        Ok(CertificateInspection { facts: Err(unreadable), .. }) => (unreadable.into(), None),
+        Ok(CertificateInspection { facts: Ok(mut facts), other, .. }) => {
             facts.response_time = Some(attempt.response_time());
             let answered = Answered {
                 response_time: attempt.response_time(),
@@ -42,16 +54,25 @@ pub(crate) async fn run(
                 status_code: None,
                 partial: prove(other, toolbox, attempt.deadline).await,
             };
-            answered.judge(conditions, &facts)
+            return (answered.judge(conditions, &facts), Some(facts));
         }
-    }
+    };
+    (stop.unless_lost(attempt.peer, toolbox.egress()).outcome(attempt.cut()), facts)
+}
+
+/// What a handshake showed.
+struct CertificateInspection {
+    facts: Result<SslFacts, Failure>,
+    /// Whether the certificate is good, before any condition.
+    verdict: Result<(), Stop>,
+    other: Option<Route>,
 }
 
 async fn inspect(
     check: &SslCheck,
     toolbox: &Toolbox,
     attempt: &mut Attempt,
-) -> Result<(SslFacts, Option<Route>), Stop> {
+) -> Result<CertificateInspection, Stop> {
     let name = server_name(&check.host)?;
     let route = route(&check.host, check.port, check.addressing, toolbox, attempt).await?;
     let reached = dial(route, check.addressing, toolbox, attempt).await?;
@@ -61,13 +82,13 @@ async fn inspect(
     // check an hour, a port in `TIME_WAIT` costs nothing.
     let _ = timeout_at(attempt.deadline, stream.shutdown()).await;
     let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
-    toolbox.tls().judge(chain, &name)?;
-    let facts = SslFacts::read(chain, toolbox.tls().now(), &stream)?;
-    Ok((facts, reached.other))
+    let verdict = toolbox.tls().judge(chain, &name);
+    let facts = SslFacts::read(chain, toolbox.tls().now(), &stream);
+    Ok(CertificateInspection { facts, verdict, other: reached.other })
 }
 
 /// The findings about the certificate and the handshake.
-struct SslFacts {
+pub(crate) struct SslFacts {
     response_time: Option<Micros>,
     days_until_expiry: f64,
     chain_length: f64,

@@ -9,7 +9,7 @@ use hickory_resolver::net::NetError;
 use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
-use crate::egress::{CaFileError, Egress, EgressPolicy};
+use crate::egress::{CaFileError, Egress, EgressPolicy, NameFiles};
 use crate::probe::icmp::Pinger;
 use crate::probe::resolver::Resolver;
 use crate::probe::tls::Tls;
@@ -25,6 +25,8 @@ const DECODING_WINDOWS: usize = 1;
 pub struct ToolboxConfig {
     /// Name servers; empty: the system's.
     pub dns_servers: Vec<SocketAddr>,
+    /// The files by which the system resolves names, followed when they change.
+    pub name_files: NameFiles,
     /// Certificate authorities that are trusted besides the system's; a PEM file.
     pub ca_file: Option<PathBuf>,
     /// The addresses that may be talked to.
@@ -41,6 +43,7 @@ impl Default for ToolboxConfig {
     fn default() -> Self {
         Self {
             dns_servers: Vec::new(),
+            name_files: NameFiles::default(),
             ca_file: None,
             egress: EgressPolicy::default(),
             source_address: None,
@@ -67,8 +70,8 @@ pub enum ToolboxError {
     /// The file of further certificate authorities is of no use.
     #[error(transparent)]
     CaFile(#[from] CaFileError),
-    /// The system's resolver configuration is of no use.
-    #[error("the system's resolver configuration cannot be used (probe.dns_servers replaces it): {0}")]
+    /// No resolver can be set up.
+    #[error("names cannot be resolved here: {0}")]
     Resolver(#[from] NetError),
     /// The TLS library refused its configuration.
     #[error("TLS cannot be set up: {0}")]
@@ -83,7 +86,7 @@ impl Toolbox {
     pub fn new(config: ToolboxConfig) -> Result<Self, ToolboxError> {
         Ok(Self {
             egress: Egress { policy: config.egress, source: config.source_address },
-            resolver: Resolver::new(&config.dns_servers)?,
+            resolver: Resolver::new(&config.dns_servers, config.name_files)?,
             pinger: Pinger::new(config.source_address),
             tls: Tls::new(config.ca_file.as_deref(), config.clock)?,
             body_max_bytes: config.body_max_bytes,

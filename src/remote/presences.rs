@@ -8,6 +8,7 @@ use crate::bus::messages::presence::Presence;
 use crate::bus::reports::{self, Report, Reports};
 use crate::clock::{Clock, Timestamp};
 use crate::engine::roster::Roster;
+use crate::model::check::Trouble;
 use crate::model::location::{LastSeen, LocationCode};
 use crate::remote::clocks::{ClockState, Clocks};
 
@@ -64,9 +65,20 @@ impl Presences {
             spool_bytes: presence.spool_bytes,
             shed: presence.shed,
             is_impaired: presence.impaired,
+            blind_by: presence.blind_by.as_deref().and_then(reason),
         });
         clock
     }
+}
+
+/// A reason that only a newer version knows is told as the one that it looks like from here.
+fn reason(word: &str) -> Option<Trouble> {
+    Some(
+        Trouble::ALL
+            .into_iter()
+            .find(|trouble| trouble.as_str() == word)
+            .unwrap_or(Trouble::LocationImpaired),
+    )
 }
 
 /// Says when a clock begins to be wrong, and when it is right again.

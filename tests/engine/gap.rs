@@ -10,12 +10,12 @@ use crate::play::play;
 #[case::silence_is_a_gap_from_the_first_result_that_did_not_come_and_then_unknown(
     "a: 0 up, 50 trouble",
     "0 watch; 700 end",
-    "0 unknown>up votes | 60 up>no_data gap | 360 no_data>unknown stale"
+    "0 unknown>up votes | 60 up>no_data gap | 121 no_data>unknown stale"
 )]
 #[case::a_gap_ends_with_the_next_result(
-    "a: 0 up, 50 trouble, 170 down",
+    "a: 0 up, 50 trouble, 110 down",
     "0 watch; 200 end",
-    "0 unknown>up votes | 60 up>no_data gap | 180 no_data>down votes"
+    "0 unknown>up votes | 60 up>no_data gap | 120 no_data>down votes"
 )]
 #[case::a_late_result_alone_is_no_gap(
     "a: 0 up, 50 trouble, 61 up",
@@ -64,9 +64,13 @@ fn a_restart_goes_on_where_it_stopped(#[case] script: &str, #[case] moves: &str,
 
 #[test]
 fn the_verdict_outlives_a_short_gap_and_uptime_leaves_it_out() {
-    let played = play("a: 0 up, 50 trouble", "0 watch; 200 end");
-    assert_eq!(played.snapshot.verdict.as_str(), "up", "a vote stays fresh for 300 s");
+    let played = play("a: 0 up, 50 trouble", "0 watch; 119 end");
+    assert_eq!(
+        played.snapshot.verdict.as_str(),
+        "up",
+        "a vote stays fresh for 300 s, as long as its location is not blind"
+    );
     assert_eq!(played.snapshot.uptime_30d, Some(100.0));
-    let silent = play("a: 0 up, 50 trouble", "0 watch; 400 end");
+    let silent = play("a: 0 up, 50 trouble", "0 watch; 122 end");
     assert_eq!(silent.snapshot.verdict.as_str(), "unknown");
 }

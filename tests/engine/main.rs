@@ -4,6 +4,7 @@
 //! test is a table of scripts. Every scene has its own engine, clock and actor system, and fails when an actor outlives it.
 
 mod absent;
+mod blind;
 mod capacity;
 mod closing;
 mod day;

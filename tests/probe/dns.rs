@@ -50,7 +50,8 @@ async fn a_server_without_edns_is_asked_without(#[case] refusal: EdnsRefusal) {
     check.timeout = Duration::from_secs(3);
     assert_eq!(verdict(&measure(&check, &asking(&[server.address])).await), UP);
     let asked = server.questions().into_iter().filter(|name| name == "a.test.").count();
-    assert_eq!(asked, 2);
+    // A server that is slow to answer is asked more often.
+    assert!(asked >= 2, "{asked}");
 }
 
 #[tokio::test]

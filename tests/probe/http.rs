@@ -197,7 +197,8 @@ async fn a_target_that_cannot_be_reached_has_its_code() {
     assert_eq!(verdict(&measure(&check, &toolbox()).await), down(ErrorCode::ConnectTimeout));
 }
 
-/// Reliability 13: phases against a server with known delays; the slack is for a busy machine.
+/// Reliability 13: no phase is shorter than the server took. That none is longer is shown by `timings`: one look may be late for
+/// any time on a busy machine, which makes the first phase longer and the second one shorter.
 #[tokio::test]
 async fn phases_show_what_the_server_took() {
     let server = Server::start(|mut stream, visit| async move {
@@ -210,8 +211,8 @@ async fn phases_show_what_the_server_took() {
     .await;
     let timings = measure(&http(&server.url("/"), &json!({})), &toolbox()).await.timings;
     let us = |phase: Option<watchkeeper::model::check::Micros>| phase.map_or(0, std::num::NonZeroU32::get);
-    assert!((119_000..150_000).contains(&us(timings.ttfb)), "{timings:?}");
-    assert!((79_000..110_000).contains(&us(timings.transfer)), "{timings:?}");
+    assert!(us(timings.ttfb) >= 119_000 && us(timings.transfer) > 0, "{timings:?}");
+    assert!(us(timings.ttfb) + us(timings.transfer) >= 198_000, "{timings:?}");
     let phases = [timings.dns, timings.connect, timings.tls, timings.ttfb, timings.transfer];
     let sum: u32 = phases.into_iter().map(us).sum();
     assert!(us(timings.total).abs_diff(sum) <= 1000, "{timings:?}");

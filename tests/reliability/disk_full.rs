@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::crowd::{Crowd, ROOM, now, number};
+use crate::support::client::Client;
 use crate::support::eventually;
 use crate::support::server::Server;
 
@@ -65,12 +66,37 @@ impl Drop for Disk {
     }
 }
 
+/// `/readyz`, which stays 200, and the view of operators name the disk and what waits.
+fn assert_warned(client: &Client, operator: &Client, folder: &str) {
+    let warning = format!("the disk of {folder} is full since ");
+    let ready = client.without_token().get("/readyz").expect(200).json();
+    let warnings = ready["warnings"].as_array().cloned().unwrap_or_default();
+    let found = warnings.iter().filter_map(|told| told.as_str()).find(|told| told.starts_with(&warning));
+    assert!(found.is_some_and(|told| told.contains(" results wait in memory")), "{ready}");
+    let engine = operator.get("/v1/engine").expect(200).data();
+    assert!(engine["warnings"][0].as_str().is_some_and(|told| told.starts_with(&warning)), "{engine}");
+}
+
+/// Replaced connections are told with their reason, once a minute and database at most.
+fn assert_log_is_short(log: &str, began: Instant) {
+    let replaced: Vec<&str> =
+        log.lines().filter(|line| line.contains("is replaced after a failure")).collect();
+    assert!(
+        !replaced.is_empty() && replaced.iter().all(|line| line.contains("disk is full")),
+        "{replaced:?}"
+    );
+    let limit = 2 * (1 + usize::try_from(began.elapsed().as_secs()).unwrap() / 60);
+    assert!(replaced.len() <= limit, "one a minute and database: {replaced:?}");
+    assert!(!log.contains("the main database cannot be reached"), "it can");
+}
+
 #[tokio::test]
 async fn a_full_disk_stops_writes_and_nothing_else() {
     let Some(disk) = Disk::mount() else { return };
     let data = disk.data().display().to_string();
     let server = Server::with(ROOM, &[("WATCHKEEPER_DATA_DIR", &data)]);
-    let client = server.client();
+    let (client, began) = (server.client(), Instant::now());
+    let operator = server.member(&server.organisation("business"), "engine.view");
     let crowd = Crowd::gather(&client, 100);
     let id = &crowd.ids[0];
     let path = format!("/v1/services/{id}");
@@ -86,7 +112,7 @@ async fn a_full_disk_stops_writes_and_nothing_else() {
         .await;
         let acknowledged = number(&client, "results_acked_total");
         let filled_at = now();
-        let mut refused = 0;
+        let (mut refused, mut unexplained) = (0, Vec::new());
         for attempt in 0..20 {
             let name = format!("name {round} {attempt}");
             let answer = client.patch(&path, &json!({"name": name}));
@@ -94,13 +120,13 @@ async fn a_full_disk_stops_writes_and_nothing_else() {
             // A page of the log may still have been free: then it is true.
             assert!(answer.status == 503 && !shown || answer.status == 200 && shown, "{answer:?} {shown}");
             refused += usize::from(answer.status == 503);
+            if answer.status == 503 && !answer.body.contains("The disk of the server is full") {
+                unexplained.push(answer.body);
+            }
         }
         assert!(refused > 0, "no write met the full disk");
-        client.get("/healthz").expect(200);
-        client.get("/v1/services").expect(200);
-        client.get(&format!("{path}/checks")).expect(200);
-        client.get(&format!("{path}/uptime")).expect(200);
-        assert_eq!(client.get(&path).expect(200).data()["status"], "up");
+        assert_eq!(unexplained, Vec::<String>::new(), "each refusal says why");
+        assert_warned(&client, &operator, &data);
 
         disk.free();
         let freed_at = Instant::now();
@@ -109,6 +135,11 @@ async fn a_full_disk_stops_writes_and_nothing_else() {
         })
         .await;
         let writes_after = freed_at.elapsed();
+        eventually("no disk is full", || {
+            let ready = client.without_token().get("/readyz").expect(200).body;
+            (!ready.contains("is full since")).then_some(())
+        })
+        .await;
         eventually("results are acknowledged again", || {
             (number(&client, "results_acked_total") > acknowledged).then_some(())
         })
@@ -125,5 +156,6 @@ async fn a_full_disk_stops_writes_and_nothing_else() {
         assert!(seen.checks as u64 >= acknowledged && seen.checks == seen.distinct);
     }
     assert_eq!(number(&client, "results_shed_total"), 0);
+    assert_log_is_short(&server.log(), began);
     crowd.assert_nobody_down(&client);
 }

@@ -9,39 +9,24 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::{Name, RecordType};
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError, NoRecords};
-use hickory_resolver::{Hosts, TokioResolver};
 use tokio::time::timeout;
 
 use super::failed::{Failed, NameFault};
-use crate::egress::{addresses, known_to_hosts, name_servers, trouble};
+use crate::egress::{NameFiles, SystemNames, addresses, known_to_hosts, trouble};
 use crate::model::check::Trouble;
 
 /// The time that one family may lag behind the other, once that has addresses.
 const FAMILY_LAG: Duration = Duration::from_millis(500);
-/// One round of questions to the servers.
-const ROUND: Duration = Duration::from_secs(3);
-/// A name that comes into being is noticed within this time, whatever its zone says about absence.
-const ABSENCE_MAX: Duration = Duration::from_secs(10);
 /// Answers kept.
 const CACHED: u64 = 4_096;
 
 /// Name resolution of the client.
-pub(super) struct Names {
-    inner: TokioResolver,
-    hosts: Hosts,
-}
+pub(super) struct Names(SystemNames);
 
 impl Names {
     pub(super) fn new(servers: &[SocketAddr]) -> Result<Self, NetError> {
-        let (config, mut options) = name_servers(servers)?;
-        options.timeout = ROUND;
-        options.cache_size = CACHED;
-        options.negative_max_ttl = Some(ABSENCE_MAX);
-        let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
-        *builder.options_mut() = options;
-        Ok(Self { inner: builder.build()?, hosts: Hosts::from_system().unwrap_or_default() })
+        Ok(Self(SystemNames::new(servers, NameFiles::default(), CACHED)?))
     }
 
     /// The addresses of a host, at least one. A literal address is its own.
@@ -52,7 +37,7 @@ impl Names {
         }
         let mut name = Name::from_ascii(host).map_err(|_| Failed::Name(NameFault::NoSuchName))?;
         name.set_fqdn(true); // The system's search list is not for hosts of others.
-        let (v6, v4) = match known_to_hosts(&self.hosts, &name) {
+        let (v6, v4) = match known_to_hosts(&self.0.current().hosts, &name) {
             Some(known) => known,
             None => self.families(&name).await?,
         };
@@ -81,7 +66,8 @@ impl Names {
     }
 
     async fn family(&self, name: &Name, record: RecordType) -> Result<Vec<IpAddr>, Failed> {
-        let found = self.inner.lookup(name.clone(), record).await.map_err(|error| unfound(&error))?;
+        let names = self.0.current();
+        let found = names.resolver.lookup(name.clone(), record).await.map_err(|error| unfound(&error))?;
         let found = addresses(&found);
         if found.is_empty() { Err(Failed::Name(NameFault::NoAddress)) } else { Ok(found) }
     }

@@ -25,8 +25,8 @@ pub enum OutboundError {
     /// The file of further certificate authorities is of no use.
     #[error(transparent)]
     CaFile(#[from] CaFileError),
-    /// The system's resolver configuration is of no use.
-    #[error("the system's resolver configuration cannot be used (probe.dns_servers replaces it): {0}")]
+    /// No resolver can be set up.
+    #[error("names cannot be resolved here: {0}")]
     Resolver(#[from] hickory_resolver::net::NetError),
     /// The TLS library refused its configuration.
     #[error("TLS cannot be set up: {0}")]

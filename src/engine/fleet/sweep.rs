@@ -19,6 +19,7 @@ impl Fleet {
     pub(super) fn arrange_sweep(&mut self, ctx: &mut Context<Self>) {
         ctx.run_later(EVERY, |fleet, ctx| {
             fleet.sweep();
+            fleet.review_locations();
             fleet.arrange_sweep(ctx);
         });
     }

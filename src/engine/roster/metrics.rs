@@ -13,10 +13,15 @@ impl Collect for Roster {
         let mut checks = out.counter("checks_total", "Finished checks by type, location and result.");
         known.iter().for_each(|known| collect_finished(known, &mut checks));
         collect_seen(&known, out);
-        let mut impaired = out
-            .gauge("location_impaired", "Whether none of a location's reference targets answers any more.");
+        let mut impaired =
+            out.gauge("location_impaired", "Whether a location has lost its network, or can make no check.");
         for known in &known {
             impaired.labelled(&[("location", known.location.code.as_str())], u8::from(known.is_impaired()));
+        }
+        let mut blind = out.gauge("location_blind", "1 while a location can make no check, by reason.");
+        for (known, trouble) in known.iter().filter_map(|known| Some((known, known.blind_by()?))) {
+            let labels = [("location", known.location.code.as_str()), ("reason", trouble.as_str())];
+            blind.labelled(&labels, 1_u8);
         }
         let mut suspects = out
             .gauge("location_suspect", "Whether the votes of a location are set aside for an organisation.");

@@ -73,7 +73,7 @@ impl ServiceActor {
     fn wake(&mut self, ctx: &mut Context<Self>) {
         (self.timer, self.timer_due, self.is_held) = (None, None, false);
         let now = self.now();
-        self.set_suspects_aside();
+        self.set_votes_aside();
         let effects = self.watching.wake(now, &self.absences());
         self.apply(effects, ctx);
     }

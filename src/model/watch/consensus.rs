@@ -43,6 +43,16 @@ struct Voice {
     vote: Option<Vote>,
     /// The location is the suspect: its vote does not count.
     is_set_aside: bool,
+    /// The location was blind from then on: a vote that is not newer does not count, also if no other does.
+    blind_since: Option<Timestamp>,
+}
+
+impl Voice {
+    /// The vote, if it is fresh and was not cast before the location became blind.
+    fn fresh_vote(&self, now: Timestamp, interval_ms: i64) -> Option<Vote> {
+        let is_void = |vote: &Vote| self.blind_since.is_some_and(|since| vote.checked_at <= since);
+        self.vote.filter(|vote| vote.is_fresh(now, interval_ms) && !is_void(vote))
+    }
 }
 
 /// The locations that a vote sets to work.
@@ -152,6 +162,13 @@ impl Consensus {
         }
     }
 
+    /// What a location saw until then does not count.
+    pub fn set_blind_since(&mut self, slot: usize, since: Option<Timestamp>) {
+        if let Some(voice) = self.voices.get_mut(slot) {
+            voice.blind_since = since;
+        }
+    }
+
     /// The wall clock was set ahead by `jump_ms`, or back. What was seen moves back, but not ahead: a machine that slept
     /// looks just like that, and nobody has looked in the meantime. `now` is the new time.
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
@@ -196,9 +213,10 @@ impl Consensus {
         }
     }
 
-    /// Without a result the clock alone can change the status: first to a gap, then to unknown. And it ends flapping.
+    /// Without a result the clock alone can change the status: first to a gap, then to unknown; at once when all who have voted
+    /// are blind. And it ends flapping.
     pub fn judge(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
-        if self.last_result_at.is_some_and(|at| now.ms_since(at) > self.coverage_ms) {
+        if self.is_overdue(now) || self.is_blind(now) {
             self.note_gap(now, effects);
             self.decide(now, now);
             if self.verdict == Verdict::Unknown {
@@ -305,9 +323,8 @@ impl Consensus {
     fn note_opinion(&self, place: usize, status: CheckStatus, now: Timestamp, effects: &mut Vec<Effect>) {
         let others =
             self.voices.iter().enumerate().filter(|(other, voice)| *other != place && !voice.is_set_aside);
-        let others = others.filter_map(|(_, voice)| voice.vote);
-        let believed =
-            majority(others.filter(|vote| vote.is_fresh(now, self.interval_ms)).map(|vote| vote.status));
+        let others = others.filter_map(|(_, voice)| voice.fresh_vote(now, self.interval_ms));
+        let believed = majority(others.map(|vote| vote.status));
         if believed != Verdict::Unknown {
             let contradicts = status == CheckStatus::Down && believed == Verdict::Up;
             effects.push(Effect::Opinion(Opinion { slot: place, contradicts }));
@@ -335,26 +352,38 @@ impl Consensus {
     fn counting(&self, now: Timestamp) -> impl Iterator<Item = (usize, &Voice)> + Clone {
         let interval_ms = self.interval_ms;
         let fresh = self.voices.iter().enumerate();
-        let fresh =
-            fresh.filter(move |(_, voice)| voice.vote.is_some_and(|vote| vote.is_fresh(now, interval_ms)));
+        let fresh = fresh.filter(move |(_, voice)| voice.fresh_vote(now, interval_ms).is_some());
         let has_others = self.voices.iter().any(|voice| voice.is_set_aside) && self.has_others(now);
         fresh.filter(move |(_, voice)| !(has_others && voice.is_set_aside))
     }
 
     /// True if anybody who is not set aside has a vote.
     fn has_others(&self, now: Timestamp) -> bool {
-        let is_fresh = |voice: &Voice| voice.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
+        let is_fresh = |voice: &Voice| voice.fresh_vote(now, self.interval_ms).is_some();
         let known = self.voices.iter().any(|voice| !voice.is_set_aside && is_fresh(voice));
         known || self.fresh_absent(now).next().is_some()
     }
 
-    /// If no result came for longer than one may take, the time since the first one that was due is a gap.
+    /// No result came for longer than one may take.
+    fn is_overdue(&self, now: Timestamp) -> bool {
+        self.last_result_at.is_some_and(|at| now.ms_since(at) > self.coverage_ms)
+    }
+
+    /// Nobody's vote counts, because those who have voted of late are blind.
+    fn is_blind(&self, now: Timestamp) -> bool {
+        let has_voted = |voice: &Voice| voice.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
+        self.voices.iter().any(has_voted) && self.fresh_votes(now).next().is_none()
+    }
+
+    /// If no result came for longer than one may take, the time since the first one that was due is a gap; if all are blind, as
+    /// soon as one was due.
     fn note_gap(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         let is_measured = self.course.status().verdict() != Verdict::Unknown;
         let Some(last) = self.last_result_at.filter(|_| is_measured) else {
             return;
         };
-        if now.ms_since(last) > self.coverage_ms {
+        let has_missed = now.ms_since(last) >= self.interval_ms;
+        if self.is_overdue(now) || (has_missed && self.is_blind(now)) {
             let blind_since = last.plus_ms(self.interval_ms);
             if let Some(unrest) = &mut self.unrest {
                 unrest.forget_before(blind_since);

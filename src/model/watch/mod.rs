@@ -270,6 +270,18 @@ impl Watch {
         self.consensus.set_aside(slot, is_set_aside);
     }
 
+    /// What a location saw until then does not count: none of its attempts looked after that; see `model::shed_attempts`.
+    pub fn set_blind_since(&mut self, slot: usize, since: Option<Timestamp>) {
+        self.consensus.set_blind_since(slot, since);
+    }
+
+    /// Comes to a verdict anew: other votes count than before.
+    pub fn judge(&mut self, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.consensus.judge(now, &mut effects);
+        effects
+    }
+
     /// The wall clock was set ahead by `jump_ms`, or back. What is planned moves with it; see [`Consensus::shift`].
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         for round in self.rounds.iter_mut().flatten() {

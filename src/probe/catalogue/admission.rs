@@ -89,6 +89,12 @@ pub fn default_conditions(check_type: CheckType, subtype: Option<&str>) -> Vec<V
     conditions.iter().map(record).collect()
 }
 
+/// Returns the conditions that are applied beside stored ones which do not test their fields, in the same form.
+#[must_use]
+pub fn always_conditions(check_type: CheckType) -> Vec<Value> {
+    definition(check_type).always_conditions.iter().map(record).collect()
+}
+
 fn record(condition: &DefaultCondition) -> Value {
     json!({
         "field": condition.field,

@@ -21,6 +21,7 @@ pub(super) static DEFINITION: Definition = Definition {
     }],
     condition_fields: CONDITION_FIELDS,
     default_conditions: &[none_of(Fact::IpCount)],
+    always_conditions: &[],
     by_subtype: Some(&BY_SUBTYPE),
     interval: None,
 };

@@ -18,6 +18,7 @@ pub(super) static DEFINITION: Definition = Definition {
     }],
     condition_fields: &[],
     default_conditions: &[],
+    always_conditions: &[],
     by_subtype: None,
     interval: Some(IntervalBounds { default: 300, min: 30, max: 604_800 }),
 };

@@ -15,14 +15,18 @@ pub(super) static DEFINITION: Definition = Definition {
     target_required: true,
     fields: FIELDS,
     condition_fields: CONDITION_FIELDS,
-    default_conditions: &[DefaultCondition {
-        field: Fact::StatusCode.as_str(),
-        operator: Operator::Gte,
-        value: 400,
-        status: CheckStatus::Down,
-    }],
+    default_conditions: &[STATUS_CODE],
+    always_conditions: &[STATUS_CODE],
     by_subtype: None,
     interval: None,
+};
+
+/// A condition on something else must not turn a 500 into `up`, so this one stays beside it.
+const STATUS_CODE: DefaultCondition = DefaultCondition {
+    field: Fact::StatusCode.as_str(),
+    operator: Operator::Gte,
+    value: 400,
+    status: CheckStatus::Down,
 };
 
 const FIELDS: &[Field] = &[

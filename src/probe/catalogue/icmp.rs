@@ -27,6 +27,7 @@ pub(super) static DEFINITION: Definition = Definition {
         value: 0,
         status: CheckStatus::Degraded,
     }],
+    always_conditions: &[],
     by_subtype: None,
     interval: None,
 };

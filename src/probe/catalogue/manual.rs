@@ -11,6 +11,7 @@ pub(super) static DEFINITION: Definition = Definition {
     fields: &[],
     condition_fields: &[],
     default_conditions: &[],
+    always_conditions: &[],
     by_subtype: None,
     interval: None,
 };

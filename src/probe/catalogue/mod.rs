@@ -18,7 +18,7 @@ use crate::model::check::{CheckStatus, CheckType};
 use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
 
-pub use admission::{FieldRef, default_conditions, field_of, value_fits};
+pub use admission::{FieldRef, always_conditions, default_conditions, field_of, value_fits};
 
 /// Returns the catalogue's entry for a type.
 #[must_use]
@@ -51,6 +51,9 @@ pub struct Definition {
     pub condition_fields: &'static [ConditionField],
     /// Stored when no conditions are given.
     pub default_conditions: &'static [DefaultCondition],
+    /// Applied beside a service's own conditions as long as none of those tests the same field; neither stored nor shown
+    /// with the service (contract 4.2.4).
+    pub always_conditions: &'static [DefaultCondition],
     /// Limits per value of one field; only `dns` has them.
     pub by_subtype: Option<&'static BySubtype>,
     /// Bounds of `interval_seconds`, when the type has its own.

@@ -20,6 +20,7 @@ pub(super) static DEFINITION: Definition = Definition {
         value: 14,
         status: CheckStatus::Degraded,
     }],
+    always_conditions: &[],
     by_subtype: None,
     interval: Some(IntervalBounds { default: 21_600, min: 3_600, max: 604_800 }),
 };

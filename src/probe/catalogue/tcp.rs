@@ -17,6 +17,7 @@ pub(super) static DEFINITION: Definition = Definition {
         ConditionField::plain(Fact::ResolvedIpCount, "Resolved addresses", ConditionKind::Number, NUMERIC),
     ],
     default_conditions: &[],
+    always_conditions: &[],
     by_subtype: None,
     interval: None,
 };

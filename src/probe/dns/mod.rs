@@ -9,9 +9,7 @@ mod question;
 mod records;
 
 use std::net::SocketAddr;
-use std::pin::pin;
 
-use futures_util::future::{Either, select};
 use hickory_proto::op::{Message, ResponseCode};
 use tokio::time::{Instant, timeout_at};
 
@@ -34,24 +32,36 @@ pub(crate) async fn run(
     check: &DnsCheck,
     conditions: &[Condition],
     toolbox: &Toolbox,
-    mut attempt: Attempt,
+    attempt: Attempt,
 ) -> Outcome {
+    examine(check, conditions, toolbox, attempt).await.0
+}
+
+/// The same with the records of the answer.
+pub(crate) async fn examine(
+    check: &DnsCheck,
+    conditions: &[Condition],
+    toolbox: &Toolbox,
+    mut attempt: Attempt,
+) -> (Outcome, Option<DnsFacts>) {
     let message = match answer(check, toolbox, &attempt).await {
         Ok(message) => message,
-        Err(stop) => return stop.outcome(attempt.cut()),
+        Err(stop) => return (stop.outcome(attempt.cut()), None),
     };
     attempt.finish(Phase::Dns);
     if message.metadata.response_code == ResponseCode::NXDomain {
-        return Stop::failed(ErrorCode::DnsNxdomain, "The name does not exist").outcome(attempt.answered());
+        let stop = Stop::failed(ErrorCode::DnsNxdomain, "The name does not exist");
+        return (stop.outcome(attempt.answered()), None);
     }
     let response_time = attempt.response_time();
     let answered = Answered { response_time, timings: attempt.answered(), status_code: None, partial: None };
     let facts = DnsFacts::read(check, &message, response_time);
     let outcome = answered.judge(conditions, &facts);
-    match DecidingConditions::of(conditions, &facts).worst {
+    let outcome = match DecidingConditions::of(conditions, &facts).worst {
         Some(condition) if facts.counts_none(condition) => without_records(outcome, check),
         _ => outcome,
-    }
+    };
+    (outcome, Some(facts))
 }
 
 /// A condition `*_count eq 0` (the default one) says that records are missing; so does the code, rather than
@@ -68,25 +78,16 @@ fn without_records(outcome: Outcome, check: &DnsCheck) -> Outcome {
 /// The first server's answer that says whether the name exists.
 async fn answer(check: &DnsCheck, toolbox: &Toolbox, attempt: &Attempt) -> Result<Message, Stop> {
     let resolver = toolbox.resolver();
-    let since = Instant::now();
-    let mut losses = Losses::default();
     let question = Question::about(check)
         .ok_or_else(|| Stop::failed(ErrorCode::DnsNxdomain, "The name cannot be asked for"))?;
-    let asked = {
-        let asked = pin!(ask_in_turn(&question, toolbox, attempt.deadline, &mut losses));
-        let doubted = pin!(resolver.doubt(since, attempt.deadline));
-        match select(asked, doubted).await {
-            Either::Left((asked, _)) => asked,
-            Either::Right(((), asked)) => asked.await,
+    let asked = async {
+        let mut losses = Losses::default();
+        match ask_in_turn(&question, toolbox, attempt.deadline, &mut losses).await {
+            Some(message) => Some(Ok(message)),
+            None => losses.verdict().map(Err),
         }
     };
-    match asked {
-        Some(message) => Ok(message),
-        None => match losses.verdict() {
-            Some(stop) => Err(stop),
-            None => Err(resolver.silence(since, attempt.deadline).await),
-        },
-    }
+    resolver.answered(|| vec![question.bytes().to_vec()], attempt.deadline, asked).await?
 }
 
 /// The result of one question outside of a check.
@@ -118,22 +119,19 @@ async fn ask_in_turn(
     deadline: Instant,
     losses: &mut Losses,
 ) -> Option<Message> {
-    let pulse = toolbox.resolver().pulse();
-    let mut left = u32::try_from(pulse.servers().len()).unwrap_or(u32::MAX);
-    for server in pulse.servers() {
+    let servers = toolbox.resolver().servers();
+    let mut left = u32::try_from(servers.len()).unwrap_or(u32::MAX);
+    for server in servers.iter() {
         let now = Instant::now();
         let share_end = now + deadline.saturating_duration_since(now) / left;
         left -= 1;
         let source = toolbox.egress().source_for(server.ip());
         let asked = exchange(question, *server, source.map(|ip| SocketAddr::new(ip, 0)));
         match timeout_at(share_end, asked).await {
-            Ok(Ok(message)) => {
-                pulse.note_answer();
-                match message.metadata.response_code {
-                    ResponseCode::NoError | ResponseCode::NXDomain => return Some(message),
-                    code => losses.refusal = Some(code),
-                }
-            }
+            Ok(Ok(message)) => match message.metadata.response_code {
+                ResponseCode::NoError | ResponseCode::NXDomain => return Some(message),
+                code => losses.refusal = Some(code),
+            },
             Ok(Err(error)) => losses.trouble = losses.trouble.or(trouble(&error)),
             Err(_elapsed) => {}
         }

@@ -19,7 +19,7 @@ use crate::probe::spec::{DnsCheck, DnsRecord};
 const MAX_ALIASES: usize = 16;
 
 /// The records of an answer.
-pub(super) struct DnsFacts {
+pub(crate) struct DnsFacts {
     record: DnsRecord,
     response_time: Micros,
     items: Vec<String>,

@@ -54,6 +54,12 @@ pub(super) struct Expected<'a> {
     round_trip: oneshot::Receiver<Duration>,
 }
 
+/// Returns true if this process may open a raw socket or a ping socket.
+pub(super) fn is_permitted() -> bool {
+    let open = |kind| Socket::new(Domain::IPV4, kind, Some(Protocol::ICMPV4)).is_ok();
+    open(Type::RAW) || open(Type::DGRAM)
+}
+
 impl Lane {
     /// Opens a raw socket, or a ping socket where raw ones are not permitted. Belongs to the current runtime.
     pub(super) fn open(family: Family, source: Option<IpAddr>) -> io::Result<Self> {

@@ -33,6 +33,12 @@ use series::Series;
 pub(crate) use pinger::Pinger;
 pub use series::ECHO_REQUESTS;
 
+/// Returns true if this process may send pings.
+#[must_use]
+pub fn is_permitted() -> bool {
+    lane::is_permitted()
+}
+
 /// The time that the first family may be silent before the other one is asked as well.
 const HEAD_START: Duration = Duration::from_millis(250);
 

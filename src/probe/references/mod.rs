@@ -278,8 +278,8 @@ impl References {
             Wanted::These(these) => these.clone(),
             Wanted::System => {
                 let source = self.toolbox.egress().source;
-                let servers = self.toolbox.resolver().pulse().servers().iter();
-                let elsewhere = servers.filter(|server| !server.ip().to_canonical().is_loopback());
+                let servers = self.toolbox.resolver().servers();
+                let elsewhere = servers.iter().filter(|server| !server.ip().to_canonical().is_loopback());
                 let servers = elsewhere.map(|server| Reference::NameServer(*server));
                 servers.chain(gateways::of_this_machine(source).into_iter().map(Reference::Gateway)).collect()
             }

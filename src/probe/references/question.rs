@@ -16,9 +16,9 @@ use super::{Reference, References};
 use crate::egress::{Egress, EgressPolicy, close_by_reset, trouble};
 use crate::model::check::Trouble;
 use crate::model::impairment::Answer;
+use crate::probe::canary;
 use crate::probe::endpoint::Host;
 use crate::probe::icmp::echo;
-use crate::probe::pulse;
 use crate::probe::spec::IpVersion;
 
 /// Questions to one reference in one look.
@@ -119,7 +119,7 @@ impl References {
 
     async fn question(&self, to: SocketAddr) -> Result<(), Missing> {
         let source = self.toolbox.egress().source_for(to.ip());
-        pulse::ask(to, source).await.map_err(|error| self.missing(to.ip(), &error))
+        canary::ask(to, source).await.map_err(|error| self.missing(to.ip(), &error))
     }
 
     /// Tells what a dead network looks like from what this process lacks.

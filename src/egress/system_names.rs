@@ -1,0 +1,295 @@
+//! How names are resolved at the moment: the hosts file, and the servers that the operator or the system names.
+//!
+//! As in glibc since 2.26, a changed file is read again, here at most five seconds later; a program that resolves nothing reads
+//! nothing. A file that cannot be used changes nothing while it lasts, so an editor or DHCP client that is in the middle of
+//! writing it blinds nobody. Without any server the one of this machine is asked, as resolv.conf(5) says.
+
+use std::fs::Metadata;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hickory_resolver::config::{ResolverConfig, ResolverOpts};
+use hickory_resolver::net::NetError;
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::{Hosts, TokioResolver};
+use tokio::time::Instant;
+
+use super::name_servers::{address_of, name_servers};
+
+/// Files are looked at for changes no more often than this.
+const LOOKED_AT_EVERY: Duration = Duration::from_secs(5);
+/// One round of questions to the servers; a lost packet is asked again well before.
+const ROUND: Duration = Duration::from_secs(3);
+/// A name that comes into being is noticed within this time, whatever its zone says about absence.
+const ABSENCE_MAX: Duration = Duration::from_secs(10);
+/// The server of a system that names none.
+const LOCAL_SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
+
+/// The files by which the system resolves names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameFiles {
+    /// The file of name servers.
+    pub resolv_conf: PathBuf,
+    /// The file of names that are never asked for.
+    pub hosts: PathBuf,
+}
+
+impl Default for NameFiles {
+    fn default() -> Self {
+        Self { resolv_conf: "/etc/resolv.conf".into(), hosts: "/etc/hosts".into() }
+    }
+}
+
+/// Resolves names by the files as they are now. Each owner has its own cache.
+pub(crate) struct SystemNames {
+    /// Servers that the operator names: the system's do not count.
+    chosen: Box<[SocketAddr]>,
+    files: NameFiles,
+    /// Answers kept.
+    cached: u64,
+    state: Mutex<NameState>,
+}
+
+/// How names are resolved until a file changes.
+pub(crate) struct NameSnapshot {
+    /// Asks the servers.
+    pub(crate) resolver: TokioResolver,
+    /// The hosts file.
+    pub(crate) hosts: Arc<Hosts>,
+    /// The servers, in the order of the configuration.
+    pub(crate) servers: Arc<[SocketAddr]>,
+}
+
+struct NameState {
+    current: Arc<NameSnapshot>,
+    looked_at: Instant,
+    resolv_conf: Option<FileStamp>,
+    hosts: Option<FileStamp>,
+}
+
+/// Tells one content of a file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileStamp {
+    file: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl FileStamp {
+    fn of(path: &Path) -> Option<Self> {
+        std::fs::metadata(path).ok().map(|found: Metadata| Self {
+            file: (found.dev(), found.ino()),
+            size: found.size(),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        })
+    }
+}
+
+impl SystemNames {
+    /// Reads the files, the one of servers only without `chosen` ones; keeps `cached` answers.
+    ///
+    /// # Errors
+    /// When no resolver can be set up. A file that cannot be used is none.
+    pub(crate) fn new(chosen: &[SocketAddr], files: NameFiles, cached: u64) -> Result<Self, NetError> {
+        let (resolv_conf, hosts) = (FileStamp::of(&files.resolv_conf), FileStamp::of(&files.hosts));
+        let found = name_servers(chosen, &files.resolv_conf).or_else(|error| {
+            let (file, server) = (files.resolv_conf.display(), LOCAL_SERVER);
+            tracing::warn!(%file, %error, %server, "the file names no name server; the one of this machine is asked");
+            name_servers(&[LOCAL_SERVER], &files.resolv_conf)
+        })?;
+        let known = read_hosts(&files.hosts).unwrap_or_else(|error| {
+            tracing::warn!(file = %files.hosts.display(), %error, "the hosts file cannot be read; no name is taken from it");
+            Hosts::default()
+        });
+        let current = Arc::new(NameSnapshot::new(found, Arc::new(known), cached)?);
+        let state = NameState { current, looked_at: Instant::now(), resolv_conf, hosts };
+        Ok(Self { chosen: chosen.into(), files, cached, state: Mutex::new(state) })
+    }
+
+    /// Returns how names are resolved now. Looks at the files now and then.
+    pub(crate) fn current(&self) -> Arc<NameSnapshot> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.looked_at.elapsed() >= LOOKED_AT_EVERY {
+            state.looked_at = Instant::now();
+            self.follow_servers(&mut state);
+            self.follow_hosts(&mut state);
+        }
+        Arc::clone(&state.current)
+    }
+
+    fn follow_servers(&self, state: &mut NameState) {
+        let stamp = FileStamp::of(&self.files.resolv_conf);
+        if !self.chosen.is_empty() || stamp == state.resolv_conf {
+            return;
+        }
+        state.resolv_conf = stamp;
+        let file = self.files.resolv_conf.display();
+        let found = name_servers(&[], &self.files.resolv_conf);
+        match found.and_then(|found| NameSnapshot::new(found, Arc::clone(&state.current.hosts), self.cached))
+        {
+            Ok(found) => {
+                tracing::info!(%file, servers = found.servers_text(), "name servers are read again");
+                state.current = Arc::new(found);
+            }
+            Err(error) => {
+                let servers = state.current.servers_text();
+                tracing::warn!(%file, %error, servers, "the changed file names no name server; those of before are asked");
+            }
+        }
+    }
+
+    fn follow_hosts(&self, state: &mut NameState) {
+        let stamp = FileStamp::of(&self.files.hosts);
+        if stamp == state.hosts {
+            return;
+        }
+        state.hosts = stamp;
+        let file = self.files.hosts.display();
+        match read_hosts(&self.files.hosts) {
+            Ok(known) => {
+                tracing::info!(%file, "the hosts file is read again");
+                let NameSnapshot { resolver, servers, .. } = &*state.current;
+                let (resolver, servers) = (resolver.clone(), Arc::clone(servers));
+                state.current = Arc::new(NameSnapshot { resolver, hosts: Arc::new(known), servers });
+            }
+            Err(error) => {
+                tracing::warn!(%file, %error, "the changed hosts file cannot be read; that of before counts");
+            }
+        }
+    }
+}
+
+impl NameSnapshot {
+    fn new(
+        (config, mut options): (ResolverConfig, ResolverOpts),
+        hosts: Arc<Hosts>,
+        cached: u64,
+    ) -> Result<Self, NetError> {
+        options.timeout = ROUND;
+        options.cache_size = cached;
+        options.negative_max_ttl = Some(ABSENCE_MAX);
+        let servers = config.name_servers().iter().map(address_of).collect();
+        let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+        *builder.options_mut() = options;
+        Ok(Self { resolver: builder.build()?, hosts, servers })
+    }
+
+    /// The servers for the log.
+    pub(crate) fn servers_text(&self) -> String {
+        self.servers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn read_hosts(path: &Path) -> std::io::Result<Hosts> {
+    let mut hosts = Hosts::default();
+    hosts.read_hosts_conf(std::fs::File::open(path)?)?;
+    Ok(hosts)
+}
+
+#[cfg(test)]
+mod tests {
+    use hickory_proto::rr::Name;
+    use rstest::rstest;
+    use tempfile::TempDir;
+    use tokio::time::advance;
+
+    use super::*;
+    use crate::egress::known_to_hosts;
+
+    /// The two files in a folder of their own.
+    struct Scene {
+        folder: TempDir,
+        names: SystemNames,
+    }
+
+    fn write(path: &Path, text: Option<&str>) {
+        match text {
+            Some(text) => std::fs::write(path, text).unwrap(),
+            None => drop(std::fs::remove_file(path)),
+        }
+    }
+
+    fn files(folder: &TempDir) -> NameFiles {
+        NameFiles { resolv_conf: folder.path().join("resolv.conf"), hosts: folder.path().join("hosts") }
+    }
+
+    impl Scene {
+        fn with(resolv_conf: Option<&str>, hosts: Option<&str>, chosen: &[SocketAddr]) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let files = files(&folder);
+            write(&files.resolv_conf, resolv_conf);
+            write(&files.hosts, hosts);
+            Self { names: SystemNames::new(chosen, files, 16).unwrap(), folder }
+        }
+
+        fn servers(&self) -> String {
+            self.names.current().servers_text()
+        }
+
+        fn knows(&self, name: &str) -> bool {
+            known_to_hosts(&self.names.current().hosts, &Name::from_ascii(name).unwrap()).is_some()
+        }
+    }
+
+    /// The file at first and later, and who is asked then.
+    #[rstest]
+    #[case::it_names_others(
+        Some("nameserver 127.0.0.9\n"),
+        Some("nameserver 127.0.0.10\nnameserver ::1\n"),
+        "127.0.0.10:53, [::1]:53"
+    )]
+    #[case::it_stays(Some("nameserver 127.0.0.9\n"), Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
+    #[case::it_is_empty(Some("nameserver 127.0.0.9\n"), Some(""), "127.0.0.9:53")]
+    #[case::it_is_gone(Some("nameserver 127.0.0.9\n"), None, "127.0.0.9:53")]
+    #[case::it_comes(None, Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
+    #[case::it_is_filled(Some(""), Some("nameserver 127.0.0.9\n"), "127.0.0.9:53")]
+    #[case::there_is_none(None, None, "127.0.0.1:53")]
+    #[tokio::test(start_paused = true)]
+    async fn a_changed_file_of_servers_is_in_force_within_ten_seconds(
+        #[case] at_first: Option<&str>,
+        #[case] later: Option<&str>,
+        #[case] servers: &str,
+    ) {
+        let scene = Scene::with(at_first, Some(""), &[]);
+        scene.servers();
+        write(&files(&scene.folder).resolv_conf, later);
+        advance(Duration::from_secs(10)).await;
+        assert_eq!(scene.servers(), servers);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn servers_that_were_chosen_stay() {
+        let scene = Scene::with(Some("nameserver 127.0.0.9\n"), None, &["127.0.0.7:5353".parse().unwrap()]);
+        assert_eq!(scene.servers(), "127.0.0.7:5353");
+        write(&files(&scene.folder).resolv_conf, Some("nameserver 127.0.0.10\n"));
+        advance(Duration::from_secs(10)).await;
+        assert_eq!(scene.servers(), "127.0.0.7:5353");
+    }
+
+    #[rstest]
+    #[case::it_comes(None, Some("127.0.0.1 shop.example\n"), true)]
+    #[case::it_is_written_anew(Some("127.0.0.1 localhost\n"), Some("127.0.0.1 shop.example\n"), true)]
+    #[case::the_name_goes(Some("127.0.0.1 shop.example\n"), Some("127.0.0.1 localhost\n"), false)]
+    #[case::the_file_goes(Some("127.0.0.1 shop.example\n"), None, true)]
+    #[case::it_is_no_text(
+        Some("127.0.0.1 shop.example\n"),
+        Some("127.0.0.1 other.example \u{fffd}\n"),
+        false
+    )]
+    #[tokio::test(start_paused = true)]
+    async fn a_changed_hosts_file_is_in_force_within_ten_seconds(
+        #[case] at_first: Option<&str>,
+        #[case] later: Option<&str>,
+        #[case] is_known: bool,
+    ) {
+        let scene = Scene::with(Some("nameserver 127.0.0.9\n"), at_first, &[]);
+        write(&files(&scene.folder).hosts, later);
+        advance(Duration::from_secs(10)).await;
+        assert_eq!(scene.knows("shop.example."), is_known);
+    }
+}

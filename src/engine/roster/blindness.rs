@@ -1,0 +1,93 @@
+//! Whether a location can look: what its attempts did of late, as its own engine sees it, or as it says from another process.
+
+use tokio::time::Instant;
+
+use crate::clock::Timestamp;
+use crate::engine::roster::look_record::BlindLocation;
+use crate::engine::roster::{KnownLocation, Roster};
+use crate::model::check::{Outcome, Trouble};
+use crate::model::impairment::Turn;
+use crate::model::location::LastSeen;
+use crate::model::shed_attempts::Blindness;
+
+impl Roster {
+    /// Judges the locations of this process; returns true if one, here or in another process, has become blind since the last
+    /// review, so that services are to be judged anew.
+    pub(in crate::engine) fn review(&self) -> bool {
+        let mut has_news = false;
+        for known in self.lock().iter() {
+            if let Some((turn, blindness)) = known.looks.judge() {
+                known.take_turn(turn, blindness);
+            }
+            has_news |= known.looks.take_news();
+        }
+        has_news
+    }
+
+    /// Returns true if this process has locations, and none of them can look.
+    #[must_use]
+    pub fn is_blind_here(&self) -> bool {
+        let all = self.all();
+        let mut here = all.iter().filter(|known| !known.is_elsewhere()).peekable();
+        here.peek().is_some() && here.all(|known| known.is_impaired())
+    }
+}
+
+impl KnownLocation {
+    /// Notes how an attempt of this location ended.
+    pub(in crate::engine) fn note_attempt(&self, outcome: &Outcome) {
+        if let Some(turn) = self.looks.note(outcome) {
+            self.take_turn(turn, None);
+        }
+    }
+
+    /// Returns the reason why none of its attempts looks, as far as it is known here.
+    #[must_use]
+    pub fn blind_by(&self) -> Option<Trouble> {
+        if self.is_elsewhere() {
+            return self.last_seen()?.blind_by;
+        }
+        self.looks.blindness().map(|blindness| blindness.trouble)
+    }
+
+    /// Returns since when and why none of its attempts looks, as far as it is known here at `now`.
+    #[must_use]
+    pub fn blindness(&self, now: Timestamp) -> Option<BlindLocation> {
+        Some(BlindLocation { trouble: self.blind_by()?, since: self.blind_since(now)? })
+    }
+
+    /// Returns the begin of its last blindness, by a wall clock that says `now`: what it saw before that says nothing any more.
+    pub(in crate::engine) fn blind_since(&self, now: Timestamp) -> Option<Timestamp> {
+        self.looks.blind_since(now)
+    }
+
+    /// Takes in what a location in another process says of its attempts.
+    pub(super) fn note_blindness(&self, before: Option<&LastSeen>, seen: &LastSeen) {
+        if seen.blind_by.is_some() && before.is_none_or(|before| before.blind_by.is_none()) {
+            self.looks.become_blind(Instant::now());
+        }
+    }
+
+    /// The log tells it once, both ways; that none of its reference targets answers it tells already.
+    fn take_turn(&self, turn: Turn, blindness: Option<Blindness>) {
+        let location = self.location.code.as_str();
+        match (turn, blindness) {
+            (Turn::Impaired, Some(Blindness { since_ms, trouble })) => {
+                self.looks.become_blind(self.looks.at(since_ms));
+                let is_logged = trouble != Trouble::LocationImpaired;
+                self.looks.set_logged(is_logged);
+                if is_logged {
+                    tracing::warn!(
+                        location,
+                        reason = trouble.as_str(),
+                        "this location is impaired: none of its checks could be made for a minute; what it saw before does not count"
+                    );
+                }
+            }
+            _ if self.looks.set_logged(false) => {
+                tracing::info!(location, "this location is online again: checks can be made");
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The standing of a location.
+
+use actix::{Actor, Context, Handler};
+use rstest::rstest;
+
+use super::*;
+
+/// Nobody looks.
+struct Nobody;
+
+impl Actor for Nobody {
+    type Context = Context<Self>;
+}
+
+impl Handler<Urged> for Nobody {
+    type Result = ();
+
+    fn handle(&mut self, _: Urged, _: &mut Context<Self>) {}
+}
+
+fn location() -> Location {
+    let (name, place, country_code) = ("Frankfurt".into(), String::new(), "DE".into());
+    Location { code: "fra".parse().unwrap(), name, place, country_code }
+}
+
+/// When it was heard, and what it is a million milliseconds after the beginning.
+#[rstest]
+#[case::never(None, false)]
+#[case::just_now(Some(1_000_000), true)]
+#[case::a_minute_ago(Some(940_000), true)]
+#[case::longer_ago(Some(939_999), false)]
+#[actix::test]
+async fn a_location_is_offline_after_a_minute(#[case] heard_at_ms: Option<i64>, #[case] is_online: bool) {
+    let roster = Roster::default();
+    roster.add_elsewhere(location(), Nobody.start().recipient());
+    let known = roster.find("fra").unwrap();
+    if let Some(at_ms) = heard_at_ms {
+        known.note_seen(LastSeen { at: Timestamp::from_ms(at_ms), ..LastSeen::default() });
+    }
+    assert_eq!(known.is_online(Timestamp::from_ms(1_000_000)), is_online);
+}
+const OURS: i64 = 1;
+
+/// When it was heard last, whether it says that it has lost its network, and for which organisations it contradicts all
+/// others; how it stands for us and for everybody, at a million milliseconds after the beginning.
+#[rstest]
+#[case::all_is_well(1_000_000, false, &[], Standing::Online, Standing::Online)]
+#[case::it_says_so_itself(1_000_000, true, &[], Standing::Impaired, Standing::Impaired)]
+#[case::it_is_our_suspect(1_000_000, false, &[OURS], Standing::Impaired, Standing::Online)]
+#[case::it_is_the_suspect_of_others(1_000_000, false, &[2], Standing::Online, Standing::Online)]
+#[case::it_is_the_suspect_of_many(1_000_000, false, &[2, 3, 4], Standing::Impaired, Standing::Impaired)]
+#[case::it_was_not_heard_since(900_000, true, &[OURS], Standing::Offline, Standing::Offline)]
+#[actix::test]
+async fn a_standing_is_shown_by_the_evidence_of_who_asks(
+    #[case] heard_at_ms: i64,
+    #[case] is_impaired: bool,
+    #[case] suspected_by: &[i64],
+    #[case] for_us: Standing,
+    #[case] for_all: Standing,
+) {
+    let roster = Roster::default();
+    roster.add_elsewhere(location(), Nobody.start().recipient());
+    let known = roster.find("fra").unwrap();
+    known.note_seen(LastSeen { at: Timestamp::from_ms(heard_at_ms), is_impaired, ..LastSeen::default() });
+    for service in 0..10 {
+        suspected_by.iter().for_each(|organisation| known.note_opinion(*organisation, service, true));
+    }
+    let now = Timestamp::from_ms(1_000_000);
+    assert_eq!((known.standing(OURS, now), known.standing_for_all(now)), (for_us, for_all));
+}
+
+/// One in another process says so itself; the services learn it once for each time.
+#[actix::test]
+async fn a_location_elsewhere_that_cannot_look_is_impaired_by_its_reason() {
+    let roster = Roster::default();
+    roster.add_elsewhere(location(), Nobody.start().recipient());
+    let known = roster.find("fra").unwrap();
+    let now = Timestamp::from_ms(1_000_000);
+    let says = |blind_by: Option<Trouble>| {
+        known.note_seen(LastSeen {
+            at: now,
+            is_impaired: blind_by.is_some(),
+            blind_by,
+            ..LastSeen::default()
+        });
+        (known.impaired_by(), known.standing(OURS, now), roster.review())
+    };
+    assert_eq!(says(None), (None, Standing::Online, false));
+    let blind = Some(Trouble::NoDescriptors);
+    assert_eq!(says(blind), (blind, Standing::Impaired, true));
+    assert_eq!(says(blind), (blind, Standing::Impaired, false));
+    assert!(known.blindness(now).is_some_and(|told| told.trouble == Trouble::NoDescriptors));
+    assert_eq!(says(None), (None, Standing::Online, false));
+    assert!(!roster.is_blind_here(), "it has no location of its own");
+}

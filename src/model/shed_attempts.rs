@@ -1,0 +1,206 @@
+//! The rule by which a location knows that it cannot look: its attempts end for reasons of its own machine, and none looks.
+//!
+//! A location is blind when no attempt has looked for a minute although at least two, a minute apart, were made; the reason
+//! of the last one is kept. It is over with the first attempt that looks. A single failed attempt of a service with a long
+//! interval therefore blinds nobody. Reference targets (`model::impairment`) are not needed for it.
+//!
+//! Times are milliseconds of a steady clock since any moment.
+
+use crate::model::check::Trouble;
+use crate::model::impairment::Turn;
+
+/// A location is blind after so long without an attempt that looks.
+pub const BLIND_AFTER_MS: u64 = 60_000;
+/// By so much less the first and the last attempt of that time may be apart: they begin in time, but end sooner or later.
+const SLACK_MS: u64 = 10_000;
+/// Without any attempt for so long, nothing is known of it any more: nobody asks.
+const LAPSES_AFTER_MS: u64 = 300_000;
+/// The same as a multiple of the longest time between two attempts.
+const LAPSES_AFTER_GAPS: u64 = 3;
+
+/// What the attempts of one location did of late.
+#[derive(Clone, Debug)]
+pub struct ShedAttempts {
+    /// Those that could not look since the last one that did.
+    stretch: Option<Stretch>,
+    is_blind: bool,
+    /// When the last stretch began for which the location was blind.
+    blind_since_ms: Option<u64>,
+    /// The time without a look after which the location is blind.
+    patience_ms: u64,
+    /// Until then attempts that cannot look belong to the same trouble as those before.
+    same_trouble_until_ms: u64,
+}
+
+/// A time in which attempts were made and none looked.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    first_ms: u64,
+    last_ms: u64,
+    /// The longest time between two of them.
+    widest_gap_ms: u64,
+    trouble: Trouble,
+}
+
+/// A location that cannot look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blindness {
+    /// The first attempt that could not look.
+    pub since_ms: u64,
+    /// The reason of the last one.
+    pub trouble: Trouble,
+}
+
+impl Default for ShedAttempts {
+    fn default() -> Self {
+        Self {
+            stretch: None,
+            is_blind: false,
+            blind_since_ms: None,
+            patience_ms: BLIND_AFTER_MS,
+            same_trouble_until_ms: 0,
+        }
+    }
+}
+
+impl ShedAttempts {
+    /// An attempt has looked. Of a location that was blind others may still not be able to: it is blind again only after twice
+    /// the time for which it was, until no attempt fails for a while.
+    pub fn note_looked(&mut self, now_ms: u64) -> Option<Turn> {
+        let stretch = self.stretch.take()?;
+        let was_blind = std::mem::take(&mut self.is_blind);
+        if was_blind {
+            self.patience_ms = 2 * now_ms.saturating_sub(stretch.first_ms);
+        }
+        was_blind.then_some(Turn::Recovered)
+    }
+
+    /// An attempt could not look. [`Self::judge`] says what follows.
+    pub fn note_shed(&mut self, trouble: Trouble, now_ms: u64) {
+        if now_ms > self.same_trouble_until_ms {
+            self.patience_ms = BLIND_AFTER_MS;
+        }
+        let stretch = self.stretch.get_or_insert(Stretch {
+            first_ms: now_ms,
+            last_ms: now_ms,
+            widest_gap_ms: 0,
+            trouble,
+        });
+        stretch.widest_gap_ms = stretch.widest_gap_ms.max(now_ms.saturating_sub(stretch.last_ms));
+        (stretch.last_ms, stretch.trouble) = (now_ms, trouble);
+        let calm_ms = BLIND_AFTER_MS.max(2 * stretch.widest_gap_ms);
+        self.same_trouble_until_ms = self.same_trouble_until_ms.max(now_ms + calm_ms);
+    }
+
+    /// Says whether the location has become blind by `now_ms`, or is not any more because nothing is asked of it.
+    pub fn judge(&mut self, now_ms: u64) -> Option<Turn> {
+        let stretch = self.stretch?;
+        if self.is_blind {
+            let lapses_ms = LAPSES_AFTER_MS.max(LAPSES_AFTER_GAPS * stretch.widest_gap_ms);
+            let is_over = now_ms.saturating_sub(stretch.last_ms) > lapses_ms;
+            if is_over {
+                (self.stretch, self.is_blind) = (None, false);
+            }
+            return is_over.then_some(Turn::Recovered);
+        }
+        let is_long = now_ms.saturating_sub(stretch.first_ms) >= self.patience_ms;
+        self.is_blind = is_long && stretch.last_ms - stretch.first_ms + SLACK_MS >= self.patience_ms;
+        if self.is_blind {
+            self.blind_since_ms = Some(stretch.first_ms);
+        }
+        self.is_blind.then_some(Turn::Impaired)
+    }
+
+    /// Returns why and since when the location is blind.
+    #[must_use]
+    pub fn blindness(&self) -> Option<Blindness> {
+        let Stretch { first_ms, trouble, .. } = self.stretch.filter(|_| self.is_blind)?;
+        Some(Blindness { since_ms: first_ms, trouble })
+    }
+
+    /// Returns true while attempts could not look, and none has looked since.
+    #[must_use]
+    pub const fn is_disturbed(&self) -> bool {
+        self.stretch.is_some()
+    }
+
+    /// Returns the begin of the last blindness: what was seen before that says nothing of the present any more.
+    #[must_use]
+    pub const fn blind_since_ms(&self) -> Option<u64> {
+        self.blind_since_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Plays attempts, each a second and `x` (could not look) or `u` (looked), `-` for a mere look at the clock. Returns the
+    /// seconds at which the location became blind and was well again; it is judged each second.
+    fn play(attempts: &[(u64, char)], until: u64) -> String {
+        let mut record = ShedAttempts::default();
+        let mut told = Vec::new();
+        for second in 0..=until {
+            let now_ms = second * 1_000;
+            for (_, what) in attempts.iter().filter(|(at, _)| *at == second) {
+                match what {
+                    'x' => record.note_shed(Trouble::ResolverUnavailable, now_ms),
+                    _ => told.extend(record.note_looked(now_ms).map(|_| format!("{second} well"))),
+                }
+            }
+            let turn = record.judge(now_ms);
+            told.extend(turn.map(|turn| match turn {
+                Turn::Impaired => format!("{second} blind"),
+                Turn::Recovered => format!("{second} well"),
+            }));
+        }
+        told.join(", ")
+    }
+
+    /// Attempts of a kind at every so many seconds, from one second to another.
+    fn every(step: usize, from: u64, to: u64, what: char) -> Vec<(u64, char)> {
+        (from..=to).step_by(step).map(|at| (at, what)).collect()
+    }
+
+    #[rstest]
+    #[case::nothing_is_asked(&[], 600, "")]
+    #[case::all_is_well(&[every(1, 0, 600, 'u')], 600, "")]
+    #[case::a_minute_of_nothing(&[every(1, 0, 100, 'x'), every(1, 101, 300, 'u')], 300, "60 blind, 101 well")]
+    #[case::less_than_a_minute(&[every(1, 0, 59, 'x'), every(1, 60, 300, 'u')], 300, "")]
+    #[case::one_of_many_looks(&[every(1, 0, 300, 'x'), every(30, 0, 300, 'u')], 300, "")]
+    #[case::one_service_a_minute(&[every(60, 0, 120, 'x'), every(60, 180, 300, 'u')], 300, "60 blind, 180 well")]
+    #[case::one_service_each_forty_seconds(&[every(40, 0, 200, 'x')], 200, "80 blind")]
+    #[case::one_failure_of_a_service_in_its_interval(&[vec![(0, 'x')], every(300, 300, 900, 'u')], 900, "")]
+    #[case::two_failures_at_once(&[vec![(0, 'x'), (2, 'x')], every(300, 300, 900, 'u')], 900, "")]
+    #[case::a_service_in_its_interval(&[every(300, 0, 900, 'x'), vec![(1_200, 'u')]], 1_200, "300 blind, 1200 well")]
+    #[case::an_interval_of_an_hour_does_not_lapse(&[every(3_600, 0, 14_400, 'x')], 14_400, "3600 blind")]
+    #[case::nothing_is_asked_any_more(&[every(1, 0, 100, 'x')], 900, "60 blind, 401 well")]
+    #[case::it_fails_again(
+        &[every(1, 0, 600, 'x'), every(1, 601, 700, 'u'), every(1, 701, 800, 'x')], 800, "60 blind, 601 well, 761 blind"
+    )]
+    #[case::another_service_looks_now_and_then(
+        &[every(10, 0, 3_600, 'x'), every(300, 295, 3_600, 'u')], 3_600, "60 blind, 295 well"
+    )]
+    fn a_location_is_blind_after_a_minute_without_a_look(
+        #[case] attempts: &[Vec<(u64, char)>],
+        #[case] until: u64,
+        #[case] expected: &str,
+    ) {
+        assert_eq!(play(&attempts.concat(), until), expected);
+    }
+
+    #[test]
+    fn the_last_reason_is_kept() {
+        let mut record = ShedAttempts::default();
+        record.note_shed(Trouble::NoPorts, 1_000);
+        record.note_shed(Trouble::NoDescriptors, 61_000);
+        assert_eq!(record.blindness(), None);
+        assert_eq!(record.judge(61_000), Some(Turn::Impaired));
+        let expected = Blindness { since_ms: 1_000, trouble: Trouble::NoDescriptors };
+        assert_eq!(record.blindness(), Some(expected));
+        record.note_looked(62_000);
+        assert_eq!((record.blindness(), record.blind_since_ms()), (None, Some(1_000)));
+    }
+}

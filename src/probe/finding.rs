@@ -1,0 +1,37 @@
+//! What a check found out, for people who look at a single one: the facts that conditions may ask for, with their values.
+
+use crate::probe::fact::{Fact, Facts};
+
+/// A fact with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckFinding {
+    /// The name that conditions use.
+    pub field: &'static str,
+    /// What was found.
+    pub value: FindingValue,
+}
+
+/// The value of a fact.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FindingValue {
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// Texts.
+    List(Vec<String>),
+}
+
+impl CheckFinding {
+    /// Returns every fact that was found, but the response time, which each measurement has.
+    pub(crate) fn all_of(facts: &impl Facts) -> Vec<Self> {
+        let of = |fact: &Fact| {
+            let number = || facts.number(*fact).map(FindingValue::Number);
+            let text = || facts.text(*fact).map(|text| FindingValue::Text(text.into_owned()));
+            let list = || facts.list(*fact).map(|list| FindingValue::List(list.to_vec()));
+            let value = number().or_else(text).or_else(list)?;
+            Some(Self { field: fact.as_str(), value })
+        };
+        Fact::ALL.iter().filter(|fact| **fact != Fact::ResponseTimeMs).filter_map(of).collect()
+    }
+}

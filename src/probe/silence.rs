@@ -1,0 +1,180 @@
+//! Whose silence it is when a name is not resolved in time: the name's, or that of the name servers.
+//!
+//! A server is sent a few questions at once: a canary, those about the name, and a canary again. One that answers both
+//! canaries was alive when it read what lies between them, so it is silent about this name alone. Everything else is no
+//! evidence against the name: a server that has died or come back meanwhile, an answer that this machine was too busy to
+//! read, or no answer at all. Since the order of the questions decides, and not the time at which an answer is
+//! read, a slow machine changes no verdict.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use futures_util::future::join_all;
+use hickory_proto::op::Message;
+
+use crate::probe::canary::{CANARY, connected, next_answer};
+
+/// The longest answer that is read whole; what does not fit is cut, and says so.
+const DATAGRAM_MAX_BYTES: usize = 1_232;
+
+/// Questions about a name, and what the name servers did with them.
+#[derive(Debug)]
+pub(crate) struct SilenceCheck<'a> {
+    servers: &'a [SocketAddr],
+    /// The canary, the questions about the name, and the canary; each with an id of its own.
+    questions: Vec<Vec<u8>>,
+    /// For each server, a bit for each question that it has answered.
+    answered: Vec<AtomicU8>,
+}
+
+impl<'a> SilenceCheck<'a> {
+    /// With the questions about the name as they go over the wire, at most five; their ids do not matter.
+    ///
+    /// # Errors
+    /// When the system has no random numbers.
+    pub(crate) fn new(servers: &'a [SocketAddr], about_name: Vec<Vec<u8>>) -> io::Result<Self> {
+        let canary = || std::iter::once(CANARY.to_vec());
+        let mut questions: Vec<_> = canary().chain(about_name).chain(canary()).collect();
+        let mut first_id = [0; 2];
+        getrandom::fill(&mut first_id).map_err(io::Error::other)?;
+        let ids = (0_u16..).map(|number| u16::from_be_bytes(first_id).wrapping_add(number));
+        for (question, id) in questions.iter_mut().zip(ids) {
+            question[..2].copy_from_slice(&id.to_be_bytes());
+        }
+        Ok(Self { servers, questions, answered: servers.iter().map(|_| AtomicU8::new(0)).collect() })
+    }
+
+    /// Asks all servers, and listens until there is nothing more to hear; that may be never.
+    pub(crate) async fn run(&self) {
+        let asked =
+            self.servers.iter().zip(&self.answered).map(|(server, answered)| self.ask(*server, answered));
+        // A server that cannot be asked has answered nothing, which is all that counts.
+        join_all(asked).await;
+    }
+
+    async fn ask(&self, server: SocketAddr, answered: &AtomicU8) -> io::Result<()> {
+        let socket = connected(server, None).await?;
+        for question in &self.questions {
+            socket.send(question).await?;
+        }
+        let mut datagram = [0; DATAGRAM_MAX_BYTES];
+        while answered.load(Ordering::Relaxed) != self.everything() {
+            let answer = next_answer(&socket, &mut datagram).await?;
+            let asked = self.questions.iter().position(|question| question[..2] == answer[..2]);
+            if let Some(number) = asked.filter(|number| self.is_canary(*number) || is_readable(answer)) {
+                answered.fetch_or(1 << number, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true when a server has answered both canaries, and none has answered all questions about the name.
+    pub(crate) fn is_of_name(&self) -> bool {
+        let canaries = 1 | 1 << (self.questions.len() - 1);
+        let about_name = self.everything() & !canaries;
+        let answered = || self.answered.iter().map(|answered| answered.load(Ordering::Relaxed));
+        answered().any(|answered| answered & canaries == canaries)
+            && answered().all(|answered| answered & about_name != about_name)
+    }
+
+    fn is_canary(&self, number: usize) -> bool {
+        number == 0 || number + 1 == self.questions.len()
+    }
+
+    fn everything(&self) -> u8 {
+        (1 << self.questions.len()) - 1
+    }
+}
+
+/// What nobody can read is no answer about a name.
+fn is_readable(answer: &[u8]) -> bool {
+    Message::from_vec(answer).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::net::UdpSocket;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// A server that answers the questions with these numbers and no others; returns when it has read all.
+    async fn answer(socket: &UdpSocket, questions: usize, numbers: &[usize], code: u8) {
+        let mut question = [0; 64];
+        for number in 0..questions {
+            let (length, from) = socket.recv_from(&mut question).await.unwrap();
+            if numbers.contains(&number) {
+                question[2] |= RESPONSE;
+                question[3] |= code;
+                socket.send_to(&question[..length], from).await.unwrap();
+            }
+        }
+    }
+
+    const RESPONSE: u8 = 0x80;
+    const REFUSED: u8 = 5;
+
+    /// Whether servers that answer these questions are silent about the name alone. The second is about A, the third
+    /// about AAAA. Each server ends by an answer to nothing, so that nobody waits for a time.
+    async fn is_of_name(servers: &[&[usize]], code: u8) -> bool {
+        let mut sockets = Vec::new();
+        for _ in servers {
+            sockets.push(UdpSocket::bind("127.0.0.1:0").await.unwrap());
+        }
+        let addresses: Vec<_> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+        let check = SilenceCheck::new(&addresses, vec![CANARY.to_vec(), CANARY.to_vec()]).unwrap();
+        let expected: Vec<u8> =
+            servers.iter().map(|numbers| numbers.iter().map(|number| 1 << number).sum()).collect();
+        let answered = sockets.iter().zip(servers).map(|(socket, numbers)| answer(socket, 4, numbers, code));
+        let heard = async {
+            join_all(answered).await;
+            let is_heard = || {
+                check
+                    .answered
+                    .iter()
+                    .zip(&expected)
+                    .all(|(heard, want)| heard.load(Ordering::Relaxed) == *want)
+            };
+            while !is_heard() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            () = check.run() => {}
+            () = heard => {}
+        }
+        check.is_of_name()
+    }
+
+    #[tokio::test]
+    async fn a_server_is_silent_about_a_name_that_it_was_alive_for() {
+        let rows: [(&str, &[&[usize]], bool); 9] = [
+            ("dead", &[&[]], false),
+            ("died before it read the name", &[&[0]], false),
+            ("died after it answered the name", &[&[0, 1, 2]], false),
+            ("came back after the name", &[&[3]], false),
+            ("answers everything, too late for the check", &[&[0, 1, 2, 3]], false),
+            ("silent about the name", &[&[0, 3]], true),
+            ("silent about one family", &[&[0, 1, 3]], true),
+            ("one dead, one silent about the name", &[&[], &[0, 3]], true),
+            ("one silent about the name, one answers", &[&[0, 3], &[1, 2]], false),
+        ];
+        for (server, answered, is_silent) in rows {
+            assert_eq!(is_of_name(answered, 0).await, is_silent, "{server}");
+            assert_eq!(is_of_name(answered, REFUSED).await, is_silent, "{server}, by refusals");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_closed_port_ends_it_at_once() {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address = [socket.local_addr().unwrap()];
+        drop(socket);
+        let check = SilenceCheck::new(&address, vec![CANARY.to_vec()]).unwrap();
+        timeout(Duration::from_secs(60), check.run()).await.unwrap();
+        assert!(!check.is_of_name());
+    }
+}

@@ -1,0 +1,145 @@
+//! What became of the last writes of an embedded database: whether its disk is full, since when, and why its connection had to
+//! be replaced.
+//!
+//! The writers of a database share it; nobody asks the operating system. A disk is full from a write that it refused for want
+//! of space until one succeeds.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sea_orm::DbErr;
+use tokio::time::Instant;
+
+use crate::store::error::is_disk_full;
+
+/// A disk that is full again after a shorter time has been full all along: a write that needs no space says little.
+const FULL_AGAIN: Duration = Duration::from_secs(60);
+/// The log tells of replaced connections no more often than this.
+const TOLD_EVERY: Duration = Duration::from_secs(60);
+
+/// A disk that has no space for writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullDisk {
+    /// The folder of the database.
+    pub folder: PathBuf,
+    /// The first write that it refused.
+    pub since: Instant,
+}
+
+/// The last writes of one database.
+#[derive(Debug)]
+pub(super) struct DiskRecord {
+    folder: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    full_since: Option<Instant>,
+    /// When a write last succeeded after the disk was full, and since when it had been.
+    freed: Option<(Instant, Instant)>,
+    /// What the last write failed with.
+    reason: String,
+    told_at: Option<Instant>,
+    /// Connections that were replaced since the log last told of it.
+    replaced: u64,
+}
+
+impl DiskRecord {
+    /// The database of this URL of SQLite.
+    pub(super) fn of_sqlite(url: &str) -> Self {
+        let path = url.trim_start_matches("sqlite:").trim_start_matches("//");
+        let path = PathBuf::from(path.split('?').next().unwrap_or_default());
+        let folder = path.parent().map(PathBuf::from).unwrap_or_default();
+        Self { folder, state: Mutex::default() }
+    }
+
+    /// Returns the disk, if it is full.
+    pub(super) fn full(&self) -> Option<FullDisk> {
+        let since = self.lock().full_since?;
+        Some(FullDisk { folder: self.folder.clone(), since })
+    }
+
+    /// A write was committed.
+    pub(super) fn note_written(&self) {
+        let mut state = self.lock();
+        let Some(since) = state.full_since.take() else { return };
+        state.freed = Some((Instant::now(), since));
+        drop(state);
+        tracing::info!(folder = %self.folder.display(), "the disk takes writes again");
+    }
+
+    /// A write or its begin has failed.
+    pub(super) fn note_failed(&self, error: &DbErr) {
+        let now = Instant::now();
+        let mut state = self.lock();
+        state.reason = error.to_string();
+        if !is_disk_full(error) || state.full_since.is_some() {
+            return;
+        }
+        let before = state.freed.take().filter(|(freed_at, _)| now.duration_since(*freed_at) < FULL_AGAIN);
+        state.full_since = Some(before.map_or(now, |(_, since)| since));
+        drop(state);
+        tracing::error!(folder = %self.folder.display(), %error, "the disk is full: nothing can be written; what is measured waits");
+    }
+
+    /// Tells that the connection that writes is replaced, with the reason, once in a while.
+    pub(super) fn tell_replaced(&self) {
+        let mut state = self.lock();
+        state.replaced += 1;
+        if state.told_at.is_none_or(|at| at.elapsed() >= TOLD_EVERY) {
+            state.told_at = Some(Instant::now());
+            let (reason, times) = (state.reason.clone(), std::mem::take(&mut state.replaced));
+            drop(state);
+            tracing::warn!(reason, times, "the connection that writes is replaced after a failure");
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rstest::rstest;
+    use tokio::time::advance;
+
+    use super::*;
+
+    fn full() -> DbErr {
+        DbErr::Custom("database or disk is full".into())
+    }
+
+    #[rstest]
+    #[case("sqlite:///var/lib/watchkeeper/main.db?mode=rwc", "/var/lib/watchkeeper")]
+    #[case("sqlite://data/main.db?mode=rwc", "data")]
+    #[case("sqlite:main.db", "")]
+    fn the_folder_is_that_of_the_file(#[case] url: &str, #[case] folder: &str) {
+        assert_eq!(DiskRecord::of_sqlite(url).folder, Path::new(folder));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_disk_is_full_from_the_first_refused_write_until_one_succeeds() {
+        let record = DiskRecord::of_sqlite("sqlite://data/main.db");
+        record.note_failed(&DbErr::Custom("locked".into()));
+        assert_eq!(record.full(), None);
+        let began = Instant::now();
+        record.note_failed(&full());
+        advance(Duration::from_secs(600)).await;
+        record.note_failed(&full());
+        assert_eq!(record.full().map(|full| full.since), Some(began));
+        record.note_written();
+        assert_eq!(record.full(), None);
+        advance(Duration::from_secs(30)).await;
+        record.note_failed(&full());
+        assert_eq!(record.full().map(|full| full.since), Some(began), "it has been full all along");
+        record.note_written();
+        advance(Duration::from_secs(60)).await;
+        record.note_failed(&full());
+        assert_eq!(record.full().map(|full| full.since), Some(Instant::now()));
+    }
+}
