@@ -1,4 +1,4 @@
-//! Everything that changes incidents, maintenances and notices, with all that follows from a change.
+//! Everything that changes incidents, maintenances, notices and claims of host names, with all that follows from a change.
 //!
 //! - `incidents`: new, changed and deleted incidents
 //! - `service_deletion`: what a deleted service leaves of its incidents and maintenances
@@ -8,16 +8,19 @@
 //! - `escalation_steps`: a step of an escalation is taken; `escalation_policies`: its policy is changed
 //! - `clock_setback`: the clock was ahead and is set back
 //! - `digests`: held messages become one message
+//! - `custom_domains`: a look at a domain's records, which may end the claims of others
 //! - `held_messages`: quiet hours or digests are changed while messages are held
 //! - `audience`: reads who may have to be told
 //! - `effects`: carries out what follows
 //!
 //! Each function reads what it needs, asks a pure function of `model` for the effects, writes the rows and carries the effects
-//! out, all in the transaction of its caller, which holds the lock of the organisation. Nothing is decided here, and no SQL is
+//! out, all in the transaction of its caller, which holds the lock of the organisation (claims of a host name have a lock of
+//! their own). Nothing is decided here, and no SQL is
 //! written here.
 
 mod audience;
 pub mod clock_setback;
+pub mod custom_domains;
 pub mod digests;
 mod effects;
 pub mod escalation_policies;

@@ -16,7 +16,7 @@ pub struct Model {
     pub public_id: String,
     /// The page.
     pub statuspage_id: i64,
-    /// Lower case; attached once in the installation.
+    /// Lower case; several claims may name it, of which one at most is active.
     pub hostname: String,
     /// `pending_verification`, `active` or `failed`.
     pub status: String,

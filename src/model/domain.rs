@@ -7,6 +7,8 @@ use crate::clock::{DAY_MS, Timestamp};
 use crate::id::Id;
 use crate::model::word::words;
 
+pub mod claims;
+
 /// Characters of the value of a TXT record.
 pub const TXT_VALUE_LENGTH: usize = 40;
 
@@ -50,6 +52,8 @@ words! {
         VerificationTimeout,
         /// Wrong for a week after it had been right.
         StaleTimeout,
+        /// Somebody else has proven the name.
+        ClaimedElsewhere,
     }
 }
 
@@ -113,7 +117,7 @@ impl Domain {
         }
     }
 
-    /// The domain after a look.
+    /// The domain after a look, other claims of its name left aside (`claims` considers them).
     #[must_use]
     pub fn looked_at(&self, sight: Sight, look: JudgedTime) -> Self {
         match self.status {

@@ -1,17 +1,23 @@
 //! Custom domains. Clients' finders are scoped by status page, which is scoped by organisation; what the clock asks
-//! for says so.
+//! for says so, and so do claims of a host name, which may be of several organisations.
 
-use sea_orm::sea_query::OnConflict;
+use std::collections::HashMap;
+
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait,
-    EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select, TryInsertResult,
+    DbBackend, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select, Statement,
 };
 use watchkeeper_entities::custom_domain::{ActiveModel, Column, Entity, Model};
+use watchkeeper_entities::statuspage;
 
 use crate::clock::{STEP_MS, Timestamp};
 use crate::id::Id;
+use crate::model::domain::claims::HostnameClaim;
 use crate::model::domain::{Domain, LONGEST_PAUSE_MS};
 use crate::store::MainError;
+
+/// The first number of the advisory locks of host names in PostgreSQL.
+const HOSTNAME_LOCKS: i32 = 1_464_551_010;
 
 fn of_page(statuspage: i64) -> Select<Entity> {
     Entity::find().filter(Column::StatuspageId.eq(statuspage))
@@ -60,12 +66,44 @@ pub async fn find_for_update(
     query.one(connection).await?.map(from_row).transpose()
 }
 
-/// Returns true if the host name is attached to any page of the installation.
+/// All claims of a host name in the order of their keys, whichever organisation they belong to. Until the transaction ends,
+/// whoever else asks so waits, also for a name that has no claim yet; the claims are kept from others. Never to be shown.
 ///
 /// # Errors
-/// When the database fails.
-pub async fn is_attached(connection: &impl ConnectionTrait, hostname: &str) -> Result<bool, MainError> {
-    Ok(Entity::find().filter(Column::Hostname.eq(hostname)).count(connection).await? > 0)
+/// When the database fails or a row cannot be read.
+pub async fn claims_for_update(
+    connection: &impl ConnectionTrait,
+    hostname: &str,
+) -> Result<Vec<HostnameClaim>, MainError> {
+    lock_hostname(connection, hostname).await?;
+    let query = Entity::find().filter(Column::Hostname.eq(hostname)).order_by_asc(Column::Id);
+    let rows = query.lock_exclusive().all(connection).await?;
+    let owners: HashMap<i64, i64> = statuspage::Entity::find()
+        .select_only()
+        .columns([statuspage::Column::Id, statuspage::Column::OrganisationId])
+        .filter(statuspage::Column::Id.is_in(rows.iter().map(|row| row.statuspage_id)))
+        .into_tuple()
+        .all(connection)
+        .await?
+        .into_iter()
+        .collect();
+    let of_row = |row: Model| {
+        let organisation = owners.get(&row.statuspage_id).copied();
+        let organisation = organisation
+            .ok_or_else(|| MainError::corrupt("custom_domain", &row.id, &"its page does not exist"))?;
+        Ok(HostnameClaim { organisation, domain: from_row(row)? })
+    };
+    rows.into_iter().map(of_row).collect()
+}
+
+/// SQLite has one writer at a time.
+async fn lock_hostname(connection: &impl ConnectionTrait, hostname: &str) -> Result<(), MainError> {
+    if connection.get_database_backend() == DbBackend::Postgres {
+        let text = format!("SELECT pg_advisory_xact_lock({HOSTNAME_LOCKS}, hashtext($1))");
+        let values = [hostname.into()];
+        connection.execute_raw(Statement::from_sql_and_values(DbBackend::Postgres, text, values)).await?;
+    }
+    Ok(())
 }
 
 /// Domains of every organisation that are to be looked at, the most overdue first; among them those whose next look was
@@ -89,38 +127,21 @@ pub async fn due(
     query.all(connection).await?.into_iter().map(from_row).collect()
 }
 
-/// The domain with this key, kept from others until the transaction ends; `None` when it was deleted meanwhile. For
-/// the clock only.
-///
-/// # Errors
-/// When the database fails or the row cannot be read.
-pub async fn get_for_update(
-    connection: &impl ConnectionTrait,
-    key: i64,
-) -> Result<Option<Domain>, MainError> {
-    Entity::find_by_id(key).lock_exclusive().one(connection).await?.map(from_row).transpose()
-}
-
-/// Stores a new domain; its `key` is given by the database and returned in the result. `None` when the host name is
-/// attached somewhere, be it since a moment ago.
+/// Stores a new domain; its `key` is given by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(connection: &impl ConnectionTrait, domain: Domain) -> Result<Option<Domain>, MainError> {
+pub async fn insert(connection: &impl ConnectionTrait, domain: Domain) -> Result<Domain, MainError> {
     let mut row = to_row(&domain);
     row.id = NotSet;
-    let unless_attached = OnConflict::column(Column::Hostname).do_nothing().to_owned();
-    let inserted = Entity::insert(row).on_conflict(unless_attached).try_insert().exec(connection).await?;
-    Ok(match inserted {
-        TryInsertResult::Inserted(inserted) => Some(Domain { key: inserted.last_insert_id, ..domain }),
-        TryInsertResult::Empty | TryInsertResult::Conflicted => None,
-    })
+    let inserted = Entity::insert(row).exec(connection).await?;
+    Ok(Domain { key: inserted.last_insert_id, ..domain })
 }
 
 /// Stores all fields of the domain.
 ///
 /// # Errors
-/// When the database fails.
+/// When the database fails; also when it is active and another domain with its host name is.
 pub async fn update(connection: &impl ConnectionTrait, domain: &Domain) -> Result<(), MainError> {
     to_row(domain).update(connection).await?;
     Ok(())

@@ -12,7 +12,9 @@ use futures_util::{StreamExt as _, stream};
 use crate::announcer::host_changes::HostChanges;
 use crate::announcer::ownership::Ownership;
 use crate::clock::guard::ClockGuard;
+use crate::lifecycle::custom_domains::record_look;
 use crate::model::domain::Domain;
+use crate::model::domain::claims::{DomainLook, LookOutcome, LookReason};
 use crate::model::domain_names::DomainNames;
 use crate::probe::domain_look::look;
 use crate::probe::toolbox::Toolbox;
@@ -125,26 +127,24 @@ impl DomainWatch {
     }
 
     async fn look_at(&self, domain: Domain) -> Result<(), MainError> {
-        let due_at = domain.next_look_at;
         let sight = look(&self.names.records(&domain), &self.toolbox).await;
+        let reason = LookReason::Due(domain.next_look_at);
         let write = self.databases.main.begin().await?;
-        let Some(stored) = custom_domains::get_for_update(&write, domain.key).await? else { return Ok(()) };
-        if stored.next_look_at != due_at {
-            // A client's look came first.
-            return Ok(());
-        }
-        let changed = stored.looked_at(sight, self.guard.judged_now());
-        note(&stored, &changed);
-        custom_domains::update(&write, &changed).await?;
+        let made = DomainLook { reason, sight, at: self.guard.judged_now() };
+        // It may be deleted by now, or a client's look came first.
+        let Some(outcome) = record_look(&write, &domain, made).await? else { return Ok(()) };
         write.commit().await?;
+        note(&domain, &outcome);
         self.host_changes.note();
         Ok(())
     }
 }
 
-fn note(before: &Domain, after: &Domain) {
+fn note(before: &Domain, outcome: &LookOutcome) {
+    let after = &outcome.domain;
     if before.status != after.status {
         let (from, to) = (before.status.as_str(), after.status.as_str());
-        tracing::info!(hostname = after.hostname, from, to, "a custom domain has changed");
+        let ended_claims = outcome.ended.len();
+        tracing::info!(hostname = after.hostname, from, to, ended_claims, "a custom domain has changed");
     }
 }

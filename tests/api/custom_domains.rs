@@ -2,6 +2,8 @@
 //!
 //! The DNS is a server of the test's own; when domains are looked at by the clock is tested with the rules and the timetable.
 
+mod claims;
+
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rstest::rstest;
@@ -163,28 +165,6 @@ fn the_host_of_the_api_is_reserved() {
         let refused = client.post(&format!("{page}/custom-domains"), &json!({"hostname": name}));
         assert_eq!(refused.errors(), errors(&[("hostname", TAKEN)]), "{name}");
     }
-}
-
-/// Contract 4.15: attached anywhere in the installation, verified or not; free at once when it is detached.
-#[test]
-fn a_host_name_is_attached_once() {
-    let shared = shared();
-    let (server, _) = &*shared;
-    let (client, stranger) = (server.client(), server.tenant("business"));
-    let (mine, theirs) = (page(&client), page(&stranger));
-    let domain = attach(&client, &mine, "once.example.com");
-    for (who, page) in [(&client, &mine), (&stranger, &theirs)] {
-        let refused = who.post(&format!("{page}/custom-domains"), &json!({"hostname": "once.example.com"}));
-        assert_eq!(refused.errors(), errors(&[("hostname", TAKEN)]));
-    }
-    let deleted = client.delete(&path(&mine, &domain)).expect(200);
-    assert_eq!(deleted.data(), json!({"id": domain["id"], "deleted": true}));
-    client.delete(&path(&mine, &domain)).expect(404);
-    client.get(&path(&mine, &domain)).expect(404);
-    let again = attach(&stranger, &theirs, "once.example.com");
-    assert_ne!((&again["id"], &again["txt_record_value"]), (&domain["id"], &domain["txt_record_value"]));
-    stranger.delete(&theirs).expect(200);
-    attach(&client, &mine, "once.example.com");
 }
 
 /// Contract 3.3: 403 with `upsell`; a field error comes first.

@@ -21,25 +21,50 @@ use crate::support::backend::Store;
 use crate::support::name_server::NameServer;
 use crate::support::rows::{at, stored_organisation};
 
-const START: Timestamp = at(1_700_000_000_000);
-const MINUTE_MS: i64 = 60_000;
+pub(crate) const START: Timestamp = at(1_700_000_000_000);
+pub(crate) const MINUTE_MS: i64 = 60_000;
 
-/// Attaches a domain to a new page.
+/// Attaches a domain to a new page of a new organisation.
 async fn attached(store: &Store, hostname: &str) -> Domain {
-    let owner = stored_organisation(store, hostname).await;
+    attached_by(store, &hostname.replace('.', "-"), hostname).await
+}
+
+/// The same for an organisation of this name, whose page has it for a slug.
+pub(crate) async fn attached_by(store: &Store, owner: &str, hostname: &str) -> Domain {
+    let slug = owner.to_owned();
+    let owner = stored_organisation(store, owner).await;
     let name = Translated::single("en", "Shop");
-    let slug = hostname.replace('.', "-");
     let page = Statuspage { slug, ..Statuspage::new(owner.key, name, START) };
     let transaction = store.main.begin().await.unwrap();
     let page = slugs::insert(&transaction, page, JudgedTime::trusted(START)).await.unwrap().unwrap();
     let domain = Domain::attached(page.key, hostname.into(), START);
-    let domain = custom_domains::insert(&transaction, domain).await.unwrap().unwrap();
+    let domain = custom_domains::insert(&transaction, domain).await.unwrap();
     transaction.commit().await.unwrap();
     domain
 }
 
-async fn read(store: &Store, domain: &Domain) -> Domain {
+pub(crate) async fn read(store: &Store, domain: &Domain) -> Domain {
     custom_domains::find(store.main.reader(), domain.statuspage, domain.id).await.unwrap().unwrap()
+}
+
+/// Looks at domains, which must lead to `edge.example.net`, by this clock and this name server.
+pub(crate) fn watch(store: &Store, clock: &Clock, servers: &NameServer) -> DomainWatch {
+    DomainWatch {
+        databases: Databases::clone(store),
+        guard: Arc::new(ClockGuard::new(clock.clone(), None)),
+        names: Arc::new(DomainNames {
+            pages: "pages.example.net".into(),
+            edge: "edge.example.net".into(),
+            api: Vec::new(),
+            txt_label: "_status-verify".into(),
+        }),
+        toolbox: Arc::new(
+            Toolbox::new(ToolboxConfig { dns_servers: vec![servers.address], ..ToolboxConfig::default() })
+                .unwrap(),
+        ),
+        ownership: Ownership::alone(),
+        host_changes: HostChanges::default(),
+    }
 }
 
 #[rstest]
@@ -63,20 +88,32 @@ async fn every_field_survives(#[values(Backend::Sqlite, Backend::Postgres)] back
     assert_eq!(shown.map(|page| page.key), Some(domain.statuspage));
 }
 
+/// The index, whatever the rules say; a claim that is not active shows nothing.
 #[rstest]
 #[tokio::test]
-async fn a_host_name_is_attached_once(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+async fn a_host_name_is_active_once(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
     let Some(store) = backend.open().await else { return };
-    let domain = attached(&store, "status.example.com").await;
+    let first = attached(&store, "status.example.com").await;
     let transaction = store.main.begin().await.unwrap();
-    let second = Domain::attached(domain.statuspage, domain.hostname.clone(), START);
-    assert_eq!(custom_domains::insert(&transaction, second).await.unwrap(), None);
-    custom_domains::delete(&transaction, domain.key).await.unwrap();
-    let again = Domain::attached(domain.statuspage, domain.hostname.clone(), START);
-    assert!(custom_domains::insert(&transaction, again).await.unwrap().is_some());
+    let second = Domain::attached(first.statuspage, first.hostname.clone(), START);
+    let second = custom_domains::insert(&transaction, second).await.unwrap();
     transaction.commit().await.unwrap();
     let hidden = visitors::by_domain(store.main.reader(), "status.example.com").await.unwrap();
-    assert_eq!(hidden, None, "a domain that is not active shows nothing");
+    assert_eq!(hidden, None);
+    let [first_active, second_active] =
+        [&first, &second].map(|domain| domain.looked_at(Sight::Right, JudgedTime::trusted(START)));
+    let transaction = store.main.begin().await.unwrap();
+    custom_domains::update(&transaction, &first_active).await.unwrap();
+    transaction.commit().await.unwrap();
+    let transaction = store.main.begin().await.unwrap();
+    custom_domains::update(&transaction, &second_active).await.unwrap_err();
+    drop(transaction);
+    assert_eq!(read(&store, &second).await, second);
+    let transaction = store.main.begin().await.unwrap();
+    custom_domains::delete(&transaction, first.key).await.unwrap();
+    custom_domains::update(&transaction, &second_active).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(read(&store, &second).await, second_active);
 }
 
 /// Contract 4.15: the first look is after a minute; an active domain is looked at daily.
@@ -97,22 +134,7 @@ async fn the_clock_looks_at_domains_that_are_due(
     servers.alias("right.example.com", "edge.example.net");
     servers.text("_status-verify.right.example.com", &right.txt_value);
     let clock = Clock::fixed(START);
-    let watch = DomainWatch {
-        databases: Databases::clone(&store),
-        guard: Arc::new(ClockGuard::new(clock.clone(), None)),
-        names: Arc::new(DomainNames {
-            pages: "pages.example.net".into(),
-            edge: "edge.example.net".into(),
-            api: Vec::new(),
-            txt_label: "_status-verify".into(),
-        }),
-        toolbox: Arc::new(
-            Toolbox::new(ToolboxConfig { dns_servers: vec![servers.address], ..ToolboxConfig::default() })
-                .unwrap(),
-        ),
-        ownership: Ownership::alone(),
-        host_changes: HostChanges::default(),
-    };
+    let watch = watch(&store, &clock, &servers);
     clock.set_ahead(MINUTE_MS - 1);
     watch.round().await.unwrap();
     assert_eq!(read(&store, &right).await, right, "not due yet");

@@ -42,6 +42,9 @@ mod m0039_events_of_channels;
 mod m0040_outage_evidence;
 mod m0041_incident_group_keys;
 mod m0042_slug_holds_of_pages;
+mod m0043_lost_services;
+mod m0044_kept_answers;
+mod m0045_domain_claims;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -92,6 +95,9 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0040_outage_evidence::Step),
         Box::new(m0041_incident_group_keys::Step),
         Box::new(m0042_slug_holds_of_pages::Step),
+        Box::new(m0043_lost_services::Step),
+        Box::new(m0044_kept_answers::Step),
+        Box::new(m0045_domain_claims::Step),
     ]
 }
 

@@ -25,6 +25,8 @@ use crate::http::v1::custom_domains::view::{DomainView, HOSTNAME_LENGTH};
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
 use crate::id::Id;
+use crate::lifecycle::custom_domains::record_look;
+use crate::model::domain::claims::{DomainLook, LookReason, may_attach};
 use crate::model::domain::{Domain, DomainStatus};
 use crate::model::domain_names::is_hostname;
 use crate::model::statuspage::Statuspage;
@@ -68,16 +70,16 @@ pub(super) async fn attach_domain(call: Call<AppState>) -> Result<Committed, Api
     let hostname = errors.into_inner().into_result(hostname.unwrap_or_default())?;
     let write = effect.begin_locked(&state.databases.main).await?;
     let page = in_path::find_for_update(&write, &caller, id, statuspages::find_for_update).await?;
-    if custom_domains::is_attached(&*write, &hostname).await? {
-        return Err(taken());
+    let claims = custom_domains::claims_for_update(&*write, &hostname).await?;
+    if !may_attach(caller.organisation.key, &claims) {
+        return Err(FieldErrors::of("hostname", FieldRule::HostnameTaken).into());
     }
     let usage = custom_domains::count(&*write, page.key);
     take_slot(Quota::CustomDomains, caller.limits.custom_domains, usage).await?;
     // A clock that is behind must not let the week be over before it has begun.
     let created_at = state.created_at().max(state.guard.judged_now().best);
     let domain = Domain::attached(page.key, hostname, created_at);
-    let inserted = custom_domains::insert(&*write, domain).await?;
-    let domain = inserted.ok_or_else(taken)?;
+    let domain = custom_domains::insert(&*write, domain).await?;
     let location = format!("{}/v1/statuspages/{}/custom-domains/{}", state.base_url, page.id, domain.id);
     write.commit(Reply::created(shown(&state, &page, &domain), &location)).await
 }
@@ -100,15 +102,16 @@ pub(super) async fn verify_domain(
     let (page, domain) = find(&call).await?;
     let Call { state, effect, .. } = call;
     demand_waiting(&domain)?;
+    effect.check()?;
     let asked_at = state.now();
     cooldowns.claim(&domain, asked_at).map_err(ApiError::VerifyCooldown)?;
     let sight = look(&state.domain_names.records(&domain), &state.toolbox).await;
     let write = effect.begin(&state.databases.main).await?;
+    let reason = LookReason::Requested(asked_at);
+    let made = DomainLook { reason, sight, at: state.guard.judged_now() };
     // Somebody else may have looked meanwhile, or taken the domain away.
-    let stored = find_for_update(&write, &page, domain.id).await?;
-    let changed = Domain { asked_at: Some(asked_at), ..stored.looked_at(sight, state.guard.judged_now()) };
-    custom_domains::update(&*write, &changed).await?;
-    let committed = write.commit(Reply::data(shown(&state, &page, &changed))).await?;
+    let outcome = record_look(&write, &domain, made).await?.ok_or(ApiError::NotFound)?;
+    let committed = write.commit(Reply::data(shown(&state, &page, &outcome.domain))).await?;
     state.announcer.host_changes.note();
     Ok(committed)
 }
@@ -133,10 +136,6 @@ fn demand_waiting(domain: &Domain) -> Result<(), ApiError> {
         return Ok(());
     }
     Err(FieldErrors::of("domain", FieldRule::DomainState).into())
-}
-
-fn taken() -> ApiError {
-    FieldErrors::of("hostname", FieldRule::HostnameTaken).into()
 }
 
 fn shown(state: &AppState, page: &Statuspage, domain: &Domain) -> Value {

@@ -28,7 +28,12 @@ fn operations() -> Vec<Operation> {
             .paged_on_demand()
             .lists("Domains, the oldest first.", "CustomDomain", &domain),
         Operation::new(Verb::Post, DOMAINS, "attach_domain", "Attach a custom domain")
-            .says("The answer holds the CNAME and TXT records to set; they are looked up from then on.")
+            .says(
+                "The answer holds the CNAME and TXT records to set; they are looked up from then on. Each claim of a \
+                host name has its own TXT value. Whoever proves the name first has it: other claims of it become \
+                `failed` with `claimed_elsewhere`. 422 when the name is attached to another page of the organisation \
+                or to this one (unless that has failed), when it is active, or when it is a name of this server.",
+            )
             .takes("AttachDomain", Some(json!({"hostname": "status.example.com"})))
             .creates("The new domain.", "CustomDomain", &domain),
         Operation::new(Verb::Get, ONE_DOMAIN, "show_domain", "Show a custom domain").shows(

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::clock::Timestamp;
 use crate::http::openapi::shape::{Shape, id, one_of, string, string_or_null, text_in, timestamp_or_null};
 use crate::id::Id;
-use crate::model::domain::{Domain, DomainStatus};
+use crate::model::domain::{Domain, DomainProblem, DomainStatus};
 use crate::model::domain_names::WantedRecords;
 
 /// Characters of a host name.
@@ -85,15 +85,7 @@ fn txt_record_value() -> Shape {
 }
 
 fn last_error_code() -> Shape {
-    let codes = [
-        "no_records",
-        "wrong_target",
-        "ownership_missing",
-        "dnssec",
-        "verification_timeout",
-        "stale_timeout",
-    ];
-    one_of(&codes).nullable()
+    one_of(DomainProblem::WORDS).nullable()
 }
 
 fn certificate_status() -> Shape {

@@ -1,0 +1,26 @@
+//! Looks at the records of custom domains, whether the clock or a client asked for them.
+//!
+//! The claims of a host name are of several organisations, so the lock is that of the name.
+
+use crate::model::domain::Domain;
+use crate::model::domain::claims::{DomainLook, LookOutcome, outcome_of_look};
+use crate::store::{MainError, Transaction, custom_domains};
+
+/// Stores what a look makes of the domain, and of other claims of its name. `None`, and nothing stored, when the domain is
+/// gone, or when the look was due and another one came first.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn record_look(
+    transaction: &Transaction,
+    domain: &Domain,
+    look: DomainLook,
+) -> Result<Option<LookOutcome>, MainError> {
+    let claims = custom_domains::claims_for_update(transaction, &domain.hostname).await?;
+    let Some(outcome) = outcome_of_look(claims, domain.key, look) else { return Ok(None) };
+    for ended in &outcome.ended {
+        custom_domains::update(transaction, ended).await?;
+    }
+    custom_domains::update(transaction, &outcome.domain).await?;
+    Ok(Some(outcome))
+}

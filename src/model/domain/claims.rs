@@ -1,0 +1,88 @@
+//! Claims of one host name by several organisations (contract 4.15): who may attach it, and what the proof of one claim makes
+//! of the others.
+//!
+//! A claim that is not verified keeps nobody else from the name. Whoever proves the name first has it until that domain is
+//! deleted or fails. Nothing here says to one organisation what another one has claimed.
+
+use crate::clock::Timestamp;
+use crate::clock::guard::JudgedTime;
+use crate::model::domain::{Domain, DomainProblem, DomainStatus, Sight};
+
+/// A claim of a host name, and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostnameClaim {
+    /// Database key of the organisation.
+    pub organisation: i64,
+    /// The claim.
+    pub domain: Domain,
+}
+
+/// The reason for a look at a domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LookReason {
+    /// It was due at this time.
+    Due(Option<Timestamp>),
+    /// A client asked for it at this time.
+    Requested(Timestamp),
+}
+
+/// A look at a domain's records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DomainLook {
+    /// The reason for it.
+    pub reason: LookReason,
+    /// What was seen.
+    pub sight: Sight,
+    /// The time at which it ended.
+    pub at: JudgedTime,
+}
+
+/// The result of a look for all claims of the name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookOutcome {
+    /// The domain that was looked at.
+    pub domain: Domain,
+    /// Claims of others that have failed by it.
+    pub ended: Vec<Domain>,
+}
+
+/// Returns true if the organisation may attach a host name that has these claims.
+#[must_use]
+pub fn may_attach(organisation: i64, claims: &[HostnameClaim]) -> bool {
+    claims.iter().all(|claim| match claim.domain.status {
+        DomainStatus::Active => false,
+        DomainStatus::PendingVerification => claim.organisation != organisation,
+        DomainStatus::Failed => true,
+    })
+}
+
+/// Applies a look at the domain with this key to all claims of its name, as they are by now. `None` when the domain is gone, or
+/// when the look was due and another one came first.
+#[must_use]
+pub fn outcome_of_look(claims: Vec<HostnameClaim>, key: i64, look: DomainLook) -> Option<LookOutcome> {
+    let (own, others): (Vec<Domain>, Vec<Domain>) =
+        claims.into_iter().map(|claim| claim.domain).partition(|domain| domain.key == key);
+    let before = own.into_iter().next()?;
+    let asked_at = match look.reason {
+        LookReason::Due(due_at) if due_at != before.next_look_at => return None,
+        LookReason::Due(_) => before.asked_at,
+        LookReason::Requested(asked_at) => Some(asked_at),
+    };
+    let is_waiting = before.status == DomainStatus::PendingVerification;
+    let is_lost = is_waiting && others.iter().any(|other| other.status == DomainStatus::Active);
+    let after = if is_lost {
+        before.failed(DomainProblem::ClaimedElsewhere)
+    } else {
+        before.looked_at(look.sight, look.at)
+    };
+    let is_proven = is_waiting && after.status == DomainStatus::Active;
+    let ended = others
+        .iter()
+        .filter(|other| is_proven && other.status == DomainStatus::PendingVerification)
+        .map(|other| other.failed(DomainProblem::ClaimedElsewhere))
+        .collect();
+    Some(LookOutcome { domain: Domain { asked_at, ..after }, ended })
+}
+
+#[cfg(test)]
+mod tests;

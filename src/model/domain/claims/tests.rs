@@ -1,0 +1,94 @@
+//! Tests of claims: who may attach a name, and what one proof makes of the other claims.
+
+use rstest::rstest;
+
+use super::*;
+
+const START: Timestamp = Timestamp::from_ms(1_000_000);
+const NOW: Timestamp = START.plus_ms(60_000);
+const OURS: i64 = 1;
+const THEIRS: i64 = 2;
+
+const PENDING: DomainStatus = DomainStatus::PendingVerification;
+const ACTIVE: DomainStatus = DomainStatus::Active;
+const FAILED: DomainStatus = DomainStatus::Failed;
+
+/// A claim with this key; a failed one has failed by its age.
+fn claim((organisation, key, status): (i64, i64, DomainStatus)) -> HostnameClaim {
+    let domain = Domain { key, ..Domain::attached(organisation, "status.example.com".into(), START) };
+    let domain = match status {
+        PENDING => domain,
+        ACTIVE => domain.looked_at(Sight::Right, JudgedTime::trusted(START)),
+        FAILED => domain.failed(DomainProblem::VerificationTimeout),
+    };
+    HostnameClaim { organisation, domain }
+}
+
+/// Contract 4.15, `POST`.
+#[rstest]
+#[case(&[], true)]
+#[case(&[(OURS, PENDING)], false)]
+#[case(&[(OURS, ACTIVE)], false)]
+#[case(&[(OURS, FAILED)], true)]
+#[case(&[(THEIRS, PENDING)], true)]
+#[case(&[(THEIRS, ACTIVE)], false)]
+#[case(&[(THEIRS, FAILED)], true)]
+#[case(&[(OURS, FAILED), (THEIRS, PENDING)], true)]
+#[case(&[(OURS, FAILED), (THEIRS, ACTIVE)], false)]
+#[case(&[(THEIRS, PENDING), (OURS, PENDING)], false)]
+fn only_proven_and_own_claims_keep_a_name_taken(
+    #[case] claims: &[(i64, DomainStatus)],
+    #[case] expected: bool,
+) {
+    let claims =
+        claims.iter().zip(1..).map(|((organisation, status), key)| claim((*organisation, key, *status)));
+    assert_eq!(may_attach(OURS, &claims.collect::<Vec<_>>()), expected);
+}
+
+const RIGHT: Sight = Sight::Right;
+const WRONG: Sight = Sight::Wrong(DomainProblem::OwnershipMissing);
+const TIMEOUT: Option<DomainProblem> = Some(DomainProblem::VerificationTimeout);
+const MISSING: Option<DomainProblem> = Some(DomainProblem::OwnershipMissing);
+const ELSEWHERE: Option<DomainProblem> = Some(DomainProblem::ClaimedElsewhere);
+
+/// The first claim is looked at. Columns: its status before, the others', what is seen, then the same and the problems after.
+#[rstest]
+#[case::proven(PENDING, &[PENDING, FAILED, PENDING], RIGHT, (ACTIVE, None), &[(FAILED, ELSEWHERE), (FAILED, TIMEOUT), (FAILED, ELSEWHERE)])]
+#[case::alone(PENDING, &[], RIGHT, (ACTIVE, None), &[])]
+#[case::not_proven(PENDING, &[PENDING], WRONG, (PENDING, MISSING), &[(PENDING, None)])]
+#[case::too_late(PENDING, &[ACTIVE, PENDING], RIGHT, (FAILED, ELSEWHERE), &[(ACTIVE, None), (PENDING, None)])]
+#[case::hopeless(PENDING, &[ACTIVE], WRONG, (FAILED, ELSEWHERE), &[(ACTIVE, None)])]
+#[case::unseen(PENDING, &[ACTIVE], Sight::Nothing, (FAILED, ELSEWHERE), &[(ACTIVE, None)])]
+#[case::still_right(ACTIVE, &[PENDING], RIGHT, (ACTIVE, None), &[(PENDING, None)])]
+#[case::final_(FAILED, &[PENDING], RIGHT, (FAILED, TIMEOUT), &[(PENDING, None)])]
+fn a_proof_ends_the_other_claims(
+    #[case] status: DomainStatus,
+    #[case] others: &[DomainStatus],
+    #[case] sight: Sight,
+    #[case] after: (DomainStatus, Option<DomainProblem>),
+    #[case] others_after: &[(DomainStatus, Option<DomainProblem>)],
+) {
+    let others: Vec<_> = others.iter().zip(2..).map(|(status, key)| claim((key, key, *status))).collect();
+    let claims: Vec<_> = [claim((OURS, 1, status))].into_iter().chain(others.clone()).collect();
+    let look = DomainLook { reason: LookReason::Requested(NOW), sight, at: JudgedTime::trusted(NOW) };
+    let outcome = outcome_of_look(claims, 1, look).unwrap();
+    let short = |domain: &Domain| (domain.status, domain.problem);
+    assert_eq!((short(&outcome.domain), outcome.domain.asked_at), (after, Some(NOW)));
+    let found = others.iter().map(|other| {
+        let ended = outcome.ended.iter().find(|ended| ended.key == other.domain.key);
+        short(ended.unwrap_or(&other.domain))
+    });
+    assert_eq!(found.collect::<Vec<_>>(), others_after);
+    assert!(outcome.ended.iter().all(|ended| ended.next_look_at.is_none()), "no more looks");
+}
+
+#[test]
+fn a_due_look_that_came_second_counts_for_nothing() {
+    let claimed = claim((OURS, 1, PENDING));
+    let look = |reason| DomainLook { reason, sight: RIGHT, at: JudgedTime::trusted(NOW) };
+    let outcome = |key, look| outcome_of_look(vec![claimed.clone()], key, look);
+    assert_eq!(outcome(1, look(LookReason::Due(Some(START)))), None);
+    assert_eq!(outcome(7, look(LookReason::Requested(NOW))), None, "it was deleted");
+    let counted = outcome(1, look(LookReason::Due(claimed.domain.next_look_at))).unwrap();
+    assert_eq!((counted.domain.status, counted.domain.asked_at), (ACTIVE, None));
+}
