@@ -31,8 +31,13 @@ pub struct Model {
     pub location: Option<String>,
     /// `Content-Language` of the stored answer.
     pub language: Option<String>,
-    /// Sealed body of the stored answer.
+    /// Sealed body of the stored answer; null when it was too long or has been cut.
     pub body: Option<String>,
+    /// Path of the resource that the answer shows, from which it can be made again; empty when the request may run again; null
+    /// when neither is so.
+    pub resource: Option<String>,
+    /// Bytes of `body`.
+    pub body_bytes: i64,
 }
 
 /// No relation is followed by the entities; `store` says what it joins.

@@ -53,4 +53,6 @@ fn chapters(config: &Config) -> Vec<Chapter> {
 }
 
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The HTTP server: actix-web on its own threads, with limits on slow clients and a stop that ends.
 
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use actix_web::body::{BoxBody, MessageBody};
@@ -18,10 +18,12 @@ use crate::http::gate::cors::Cors;
 use crate::http::gate::traffic::Traffic;
 use crate::http::gate::{Gate, GateRules};
 use crate::http::kit::body::BodyLimits;
-use crate::http::openapi::Description;
+use crate::http::openapi::known::KnownInputs;
+use crate::http::openapi::{Description, LazyDescription};
 use crate::http::outside::assets::serve_asset;
 use crate::http::outside::calendar::serve_calendar;
 use crate::http::outside::front::Front;
+use crate::http::outside::front_page::FrontPage;
 use crate::http::outside::operation;
 use crate::http::outside::ping;
 use crate::http::outside::ping_limiter::PingLimiter;
@@ -51,12 +53,14 @@ impl Server {
 /// When a route is open or an address is taken.
 pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> anyhow::Result<Server> {
     let (config, state) = (Arc::clone(&state.config), Arc::new(state));
-    let routes = routes()?;
-    let description = Description::of(&description::document(&routes, &config))?;
-    let gate = Gate::new(rules(&config, &state), routes, Arc::clone(&state));
+    let described = Arc::clone(&config);
+    let describe = move || Description::of(&description::document(&routes()?, &described));
+    let description = Arc::new(LazyDescription::new(describe));
+    let gate = Gate::new(rules(&config, &state, &description), routes()?, Arc::clone(&state));
     let traffic = Traffic::default();
     let pings = PingLimiter::new(config.rate_limit_per_minute, config.limits.http.rate_limit_addresses);
-    let front = web::Data::new(Front { state, traffic, pings, description, gate });
+    let page = FrontPage::of(&config)?;
+    let front = web::Data::new(Front { state, traffic, pings, description, page, gate });
     let limits = &config.limits.http;
     let own_metrics = config.metrics_listen;
     let shared = front.clone();
@@ -65,6 +69,7 @@ pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> any
         let visitors = Arc::clone(&visitors);
         let door = from_fn(move |request, next| by_host(Arc::clone(&visitors), request, next));
         let app = App::new().wrap(door).app_data(shared.clone());
+        let app = app.service(only_read("/", reading().to(operation::front_page)));
         let app = app.service(only_read("/assets/{hash}", reading().to(serve_asset)));
         let app = app.service(only_read("/healthz", reading().to(operation::healthz)));
         let app = app.service(only_read("/readyz", reading().to(operation::readyz)));
@@ -118,7 +123,9 @@ fn only_read(path: &str, route: Route) -> Resource {
 /// A path outside `/v1`, with or without a trailing slash; methods that its route does not take are refused (contract 1.1).
 fn only(allowed: &'static str, path: &str, route: Route) -> Resource {
     let refuse = move |request: HttpRequest| operation::refuse_method(request, allowed);
-    web::resource([path.to_owned(), format!("{path}/")]).route(route).default_service(web::to(refuse))
+    web::resource([path.to_owned(), format!("{}/", path.trim_end_matches('/'))])
+        .route(route)
+        .default_service(web::to(refuse))
 }
 
 fn cores() -> usize {
@@ -172,9 +179,16 @@ async fn answer(front: web::Data<Front>, request: HttpRequest, payload: web::Pay
     response
 }
 
-fn rules(config: &Config, state: &AppState) -> GateRules {
+fn rules(config: &Config, state: &AppState, description: &Arc<LazyDescription>) -> GateRules {
     let HttpLimits { body_bytes, body_timeout_seconds, .. } = config.limits.http;
     let proxies = config.trusted_proxies.clone();
+    let description = Arc::clone(description);
+    // Few clients ask strictly, so it is read for the first who does.
+    let known = LazyLock::new(move || {
+        let document =
+            description.get().ok().and_then(|known| serde_json::from_slice(known.json.plain()).ok());
+        KnownInputs::of(&document.unwrap_or_default())
+    });
     GateRules {
         clock: state.clock.clone(),
         guard: Arc::clone(&state.guard),
@@ -183,5 +197,6 @@ fn rules(config: &Config, state: &AppState) -> GateRules {
         is_trusted_proxy: Box::new(move |address| proxies.iter().any(|proxy| proxy.contains(address))),
         cors: Cors::new(config.cors_allowed_origins.clone()),
         body_limits: BodyLimits { bytes: body_bytes, timeout: Duration::from_secs(body_timeout_seconds) },
+        known_input: Box::new(move |verb, pattern| known.find(verb, pattern)),
     }
 }

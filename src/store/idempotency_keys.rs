@@ -3,10 +3,10 @@
 //! A running key is a lease: only the run that claimed it can settle, renew or free it, and when its process dies the
 //! lease lapses. Times are given by the caller.
 
-use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect,
-    UpdateMany,
+    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
+    QuerySelect, UpdateMany,
 };
 use watchkeeper_entities::idempotency_key::{ActiveModel, Column, Entity, Model};
 
@@ -17,6 +17,8 @@ use crate::store::MainError;
 
 /// The time for which a key is remembered from its first request on, in milliseconds.
 const REMEMBERED_MS: i64 = DAY_MS;
+/// Bodies cut in one statement.
+const CUT_AT_ONCE: u64 = 200;
 
 /// SHA-256 of a request.
 pub type Fingerprint = [u8; 32];
@@ -37,10 +39,19 @@ pub struct Run {
 pub struct StoredAnswer {
     /// The request that it answers.
     pub fingerprint: Fingerprint,
+    /// What is kept of the answer.
+    pub answer: KeptAnswer,
+}
+
+/// What is kept of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptAnswer {
     /// Its status and headers.
     pub head: AnswerHead,
-    /// Sealed body.
-    pub body: String,
+    /// Sealed body; `None` when it was too long or has been cut.
+    pub body: Option<String>,
+    /// Path of the resource from which it can be made again, `""` when the request may run again; `None` when neither is so.
+    pub resource: Option<String>,
 }
 
 /// The status and the headers that are kept of an answer.
@@ -98,6 +109,8 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
         location: Set(None),
         language: Set(None),
         body: Set(None),
+        resource: Set(None),
+        body_bytes: Set(0),
     };
     let mut nothing = OnConflict::columns([Column::TokenId, Column::Key]);
     let inserted = Entity::insert(row.clone())
@@ -138,12 +151,15 @@ fn state_of(row: &Model) -> Result<Claimed, MainError> {
             .as_slice()
             .try_into()
             .map_err(|_| corrupt("its fingerprint is too short"))?,
-        head: AnswerHead {
-            status: u16::try_from(status).map_err(|_| corrupt("its status is negative"))?,
-            location: row.location.clone(),
-            language: row.language.clone(),
+        answer: KeptAnswer {
+            head: AnswerHead {
+                status: u16::try_from(status).map_err(|_| corrupt("its status is negative"))?,
+                location: row.location.clone(),
+                language: row.language.clone(),
+            },
+            body: row.body.clone(),
+            resource: row.resource.clone(),
         },
-        body: row.body.clone().ok_or_else(|| corrupt("its body is missing"))?,
     }))
 }
 
@@ -154,17 +170,72 @@ fn state_of(row: &Model) -> Result<Claimed, MainError> {
 pub async fn settle(
     connection: &impl ConnectionTrait,
     run: &Run,
-    head: AnswerHead,
-    body: String,
+    answer: KeptAnswer,
 ) -> Result<bool, MainError> {
+    let KeptAnswer { head, body, resource } = answer;
+    let body_bytes = body.as_ref().map_or(0, |body| i64::try_from(body.len()).unwrap_or(i64::MAX));
     let settled = mine(Entity::update_many(), run)
         .col_expr(Column::Status, Expr::value(i16::try_from(head.status).unwrap_or(i16::MAX)))
         .col_expr(Column::Location, Expr::value(head.location))
         .col_expr(Column::Language, Expr::value(head.language))
         .col_expr(Column::Body, Expr::value(body))
+        .col_expr(Column::Resource, Expr::value(resource))
+        .col_expr(Column::BodyBytes, Expr::value(body_bytes))
         .exec(connection)
         .await?;
     Ok(settled.rows_affected == 1)
+}
+
+/// Returns the bytes of all bodies that are kept for a token.
+///
+/// # Errors
+/// When the database fails.
+pub async fn kept_bytes(connection: &impl ConnectionTrait, token: i64) -> Result<i64, MainError> {
+    let bytes = Expr::col(Column::BodyBytes).sum().cast_as(Alias::new("bigint"));
+    let sum = Entity::find().select_only().column_as(bytes, "bytes").filter(Column::TokenId.eq(token));
+    let sum: Option<Option<i64>> = sum.into_tuple().one(connection).await?;
+    Ok(sum.flatten().unwrap_or_default())
+}
+
+/// Drops the oldest bodies of a token that can be made again, until they are this many bytes or none is left; returns how many
+/// they were.
+///
+/// # Errors
+/// When the database fails.
+pub async fn cut_oldest(connection: &impl ConnectionTrait, token: i64, bytes: i64) -> Result<i64, MainError> {
+    let mut cut = 0;
+    while cut < bytes {
+        let oldest: Vec<(String, i64)> = Entity::find()
+            .select_only()
+            .columns([Column::Key, Column::BodyBytes])
+            .filter(Column::TokenId.eq(token))
+            .filter(Column::BodyBytes.gt(0))
+            .filter(Column::Resource.is_not_null())
+            .order_by_asc(Column::AcceptedAt)
+            .limit(CUT_AT_ONCE)
+            .into_tuple()
+            .all(connection)
+            .await?;
+        let mut keys = Vec::new();
+        for (key, size) in oldest {
+            if cut >= bytes {
+                break;
+            }
+            cut += size;
+            keys.push(key);
+        }
+        if keys.is_empty() {
+            break;
+        }
+        Entity::update_many()
+            .col_expr(Column::Body, Expr::value(Option::<String>::None))
+            .col_expr(Column::BodyBytes, Expr::value(0))
+            .filter(Column::TokenId.eq(token))
+            .filter(Column::Key.is_in(keys))
+            .exec(connection)
+            .await?;
+    }
+    Ok(cut)
 }
 
 /// Prolongs the lease of a run.

@@ -7,7 +7,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 use watchkeeper::clock::{Clock, Timestamp};
 
-use crate::support::client::{Answer, Client};
+use crate::support::client::{Answer, Client, exchange};
 use crate::support::databases::Backend;
 use crate::support::postgres::Postgres;
 use crate::support::server::Server;
@@ -45,6 +45,76 @@ fn a_repeated_request_gets_the_stored_answer_byte_for_byte() {
     assert_eq!(count(&client), 1);
     let spent = |answer: &Answer| answer.header("x-ratelimit-remaining").unwrap().parse::<u32>().unwrap();
     assert!(spent(&again) < spent(&first), "a replay is counted as every request");
+}
+
+/// Contract 7, no. 45: a long answer is not kept, but made again from what it shows.
+#[test]
+fn a_long_answer_is_made_again() {
+    let client = Server::shared().tenant("business");
+    let body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",
+        "settings": {"interval_seconds": 3600, "config": {"body": "x".repeat(65_000), "method": "POST"}}});
+    let first = post_with(&client, "/v1/services", "long-1", &body).expect(201);
+    let path = service(first.data()["id"].as_str().unwrap());
+    let again = post_with(&client, "/v1/services", "long-1", &body).expect(201);
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.header("location"), first.header("location"));
+    assert_eq!(without_measurements(again.data()), without_measurements(first.data()));
+    let paused = post_with(&client, &format!("{path}/pause"), "long-2", &json!({})).expect(200);
+    client.patch(&path, &json!({"name": "Shop 2"})).expect(200);
+    let again = post_with(&client, &format!("{path}/pause"), "long-2", &json!({})).expect(200);
+    let mut expected = without_measurements(paused.data());
+    expected["name"] = json!("Shop 2");
+    assert_eq!(without_measurements(again.data()), expected, "as it is now");
+    post_with(&client, &format!("{path}/pause"), "long-2", &json!({"other": 1})).expect(422);
+    client.delete(&path).expect(200);
+    // Its id alone: that is not what the operation describes, so it is asked by hand.
+    let gone = exchange(client.address, raw_post(&client, "long-1", &body).as_bytes()).expect(201);
+    assert_eq!(gone.data(), json!({"id": first.data()["id"]}));
+}
+
+/// What has become of it since is for those who may read it.
+#[test]
+fn a_long_answer_is_made_again_for_readers_alone() {
+    let server = Server::shared();
+    let client = server.member(&server.organisation("business"), "services.create");
+    let body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",
+        "settings": {"interval_seconds": 3600, "config": {"body": "x".repeat(65_000), "method": "POST"}}});
+    let first = post_with(&client, "/v1/services", "long-3", &body).expect(201);
+    let again = exchange(client.address, raw_post(&client, "long-3", &body).as_bytes()).expect(201);
+    assert_eq!(again.data(), json!({"id": first.data()["id"]}));
+}
+
+/// Without what the engine or a change sets.
+fn without_measurements(mut shown: Value) -> Value {
+    for name in [
+        "effective_status",
+        "last_check_at",
+        "last_error_code",
+        "updated_at",
+        "uptime_30d",
+        "avg_response_ms",
+    ] {
+        shown.as_object_mut().unwrap().remove(name);
+    }
+    shown
+}
+
+/// Contract 7, no. 45: of more than 64 MiB that are kept for a token the oldest are made again.
+#[test]
+fn the_oldest_of_many_answers_are_made_again() {
+    let client = Server::shared().tenant("business");
+    let body = json!({"name": "Shop", "check_type": "http", "target": "http://127.0.0.1:9/",
+        "settings": {"interval_seconds": 3600, "config": {"body": "x".repeat(60_000), "method": "POST"}}});
+    let id = client.post("/v1/services", &body).expect(201).data()["id"].as_str().unwrap().to_owned();
+    let pause = |key: &str| {
+        post_with(&client, &format!("{}/pause", service(&id)), key, &json!({})).expect(200).data()
+    };
+    for n in 0..850 {
+        pause(&format!("many-{n}"));
+    }
+    client.patch(&service(&id), &json!({"name": "Shop 2"})).expect(200);
+    assert_eq!(pause("many-0")["name"], "Shop 2", "it is made again");
+    assert_eq!(pause("many-849")["name"], "Shop", "it is kept");
 }
 
 #[test]

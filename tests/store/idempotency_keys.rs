@@ -4,7 +4,9 @@ use rstest::rstest;
 use watchkeeper::clock::guard::JudgedTime;
 use watchkeeper::clock::{DAY_MS, Timestamp};
 use watchkeeper::id::Id;
-use watchkeeper::store::idempotency_keys::{self as keys, AnswerHead, Claimed, NewRun, Run, StoredAnswer};
+use watchkeeper::store::idempotency_keys::{
+    self as keys, AnswerHead, Claimed, KeptAnswer, NewRun, Run, StoredAnswer,
+};
 use watchkeeper::store::{Database, tokens};
 
 use crate::support::Backend;
@@ -37,7 +39,7 @@ async fn claim(database: &Database, run: &Run, now: Timestamp) -> Claimed {
 
 async fn settle(database: &Database, run: &Run) -> bool {
     let transaction = database.begin().await.unwrap();
-    let settled = keys::settle(&transaction, run, head(), "sealed".into()).await.unwrap();
+    let settled = keys::settle(&transaction, run, kept()).await.unwrap();
     transaction.commit().await.unwrap();
     settled
 }
@@ -50,8 +52,12 @@ fn head() -> AnswerHead {
     }
 }
 
+fn kept() -> KeptAnswer {
+    KeptAnswer { head: head(), body: Some("sealed".into()), resource: Some("/v1/tags/1".into()) }
+}
+
 fn answer() -> Claimed {
-    Claimed::Answered(StoredAnswer { fingerprint: PRINT, head: head(), body: "sealed".into() })
+    Claimed::Answered(StoredAnswer { fingerprint: PRINT, answer: kept() })
 }
 
 #[rstest]
@@ -91,6 +97,41 @@ async fn a_lease_lapses_unless_it_is_prolonged(
     assert_eq!(claim(&store.main, &second, start.plus_ms(2 * LEASE_MS - 1)).await, Claimed::Running);
     assert_eq!(claim(&store.main, &second, start.plus_ms(2 * LEASE_MS)).await, Claimed::Mine);
     assert!(!settle(&store.main, &first).await, "the run that was too slow has lost the key");
+}
+
+/// The oldest bodies go first; answers that cannot be made again keep theirs.
+#[rstest]
+#[tokio::test]
+async fn the_oldest_bodies_are_cut(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
+    let Some(store) = backend.open().await else { return };
+    let owner = stored_organisation(&store, "owner").await.key;
+    let token = a_token(&store.main, owner).await;
+    for (n, resource) in [Some("/v1/tags/1"), None, Some("/v1/tags/3"), Some("")].into_iter().enumerate() {
+        let run = Run { key: format!("order-{n}"), ..run(token) };
+        assert_eq!(claim(&store.main, &run, at(1_000 - i64::try_from(n).unwrap())).await, Claimed::Mine);
+        let transaction = store.main.begin().await.unwrap();
+        let answer =
+            KeptAnswer { body: Some("x".repeat(100)), resource: resource.map(str::to_owned), ..kept() };
+        assert!(keys::settle(&transaction, &run, answer).await.unwrap());
+        transaction.commit().await.unwrap();
+    }
+    let transaction = store.main.begin().await.unwrap();
+    assert_eq!(keys::kept_bytes(&transaction, token).await.unwrap(), 400);
+    assert_eq!(keys::cut_oldest(&transaction, token, 101).await.unwrap(), 200);
+    assert_eq!(keys::kept_bytes(&transaction, token).await.unwrap(), 200);
+    transaction.commit().await.unwrap();
+    let mut has_body = Vec::new();
+    for n in 0..4 {
+        let run = Run { key: format!("order-{n}"), ..run(token) };
+        match claim(&store.main, &run, at(1_000)).await {
+            Claimed::Answered(StoredAnswer { answer, .. }) => has_body.push(answer.body.is_some()),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(has_body, [true, true, false, false]);
+    let transaction = store.main.begin().await.unwrap();
+    assert_eq!(keys::cut_oldest(&transaction, token, 1_000).await.unwrap(), 100, "one cannot be made again");
+    transaction.commit().await.unwrap();
 }
 
 /// A node that starts again frees what its earlier process ran, and nothing that others run.

@@ -57,6 +57,7 @@ const CONTRACT: &str = "
     GET /v1/services/{id}/incidents
     GET /v1/services/{id}/maintenances
     GET /v1/services/{id}/checks
+    GET /v1/services/{id}/status-changes
     GET,POST /v1/incidents
     GET,PUT,PATCH,DELETE /v1/incidents/{id}
     POST /v1/incidents/{id}/updates

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
@@ -20,6 +21,8 @@ use crate::http::gate::auth::Caller;
 use crate::http::gate::write::Effect;
 use crate::http::kit::body::{BodyLimits, check_content_type, parse_object, read_bytes};
 use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::known_input::{KnownBody, KnownInput};
 use crate::http::kit::path::PathValues;
 use crate::http::kit::query::Query;
 
@@ -41,6 +44,8 @@ pub struct Call<S> {
     pub request_id: String,
     /// The body, unread.
     pub body: RequestBody,
+    /// What the operation knows of its requests, when this one is to be handled strictly.
+    pub known_input: Option<Arc<KnownInput>>,
     /// The key to what it may change.
     pub effect: Effect,
 }
@@ -56,8 +61,33 @@ impl<S> Clone for Call<S> {
             headers: self.headers.clone(),
             request_id: self.request_id.clone(),
             body: self.body.clone(),
+            known_input: self.known_input.clone(),
             effect: self.effect.clone(),
         }
+    }
+}
+
+impl<S> Call<S> {
+    /// The query parameters that a strict request must not have.
+    pub(super) fn unknown_parameters(&self) -> FieldErrors {
+        self.known_input.as_ref().map(|known| known.unknown_parameters(&self.query)).unwrap_or_default()
+    }
+
+    /// The query parameters and members of the body that a strict request must not have. The body is kept for its reader, who
+    /// also refuses what is no JSON object.
+    ///
+    /// # Errors
+    /// As [`RequestBody::buffer`].
+    pub(super) async fn unknown_input(&mut self) -> Result<FieldErrors, ApiError> {
+        let mut unknown = self.unknown_parameters();
+        let Some(known) = self.known_input.as_ref().filter(|known| known.body != KnownBody::Other) else {
+            return Ok(unknown);
+        };
+        let bytes = self.body.buffer(&self.headers).await?;
+        if let Ok(members) = parse_object(&bytes) {
+            unknown.extend(known.unknown_members(&members));
+        }
+        Ok(unknown)
     }
 }
 
@@ -88,6 +118,12 @@ impl RequestBody {
     #[must_use]
     pub fn new(payload: Payload, limits: BodyLimits) -> Self {
         Self { source: Rc::new(RefCell::new(Source::Stream(payload))), limits }
+    }
+
+    /// No body.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::new(Payload::None, BodyLimits { bytes: 0, timeout: Duration::ZERO })
     }
 
     /// Reads it as a JSON object.

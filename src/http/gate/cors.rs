@@ -5,9 +5,9 @@
 
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
-const REQUEST_HEADERS: &str = "Authorization, Content-Type, Idempotency-Key, X-Request-Id";
+const REQUEST_HEADERS: &str = "Authorization, Content-Type, Idempotency-Key, Prefer, X-Request-Id";
 const RESPONSE_HEADERS: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, \
-                                Retry-After, Location, Idempotent-Replayed, Content-Language, Allow";
+                                Retry-After, Location, Idempotent-Replayed, Preference-Applied, Content-Language, Allow";
 const PREFLIGHT_SECONDS: &str = "600";
 
 /// The origins that browsers may call from.

@@ -9,6 +9,7 @@ use futures_util::FutureExt as _;
 
 use crate::http::gate::call::Call;
 use crate::http::gate::route::Handler;
+use crate::http::gate::strict::judged;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::Reply;
 
@@ -19,7 +20,15 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Runs a handler that may write. What it refuses is told only when all that it has read is durable. One that the database
 /// gave up in favour of another is run again: nothing of it has happened.
-pub(super) async fn run_write<S>(handler: Handler<S>, call: Call<S>) -> Result<Reply, ApiError> {
+pub(super) async fn run_write<S>(handler: Handler<S>, mut call: Call<S>) -> Result<Reply, ApiError> {
+    let unknown = call.unknown_input().await?;
+    if !unknown.is_empty() {
+        call.effect = call.effect.refused_for(unknown.clone());
+    }
+    judged(run_until_kept(handler, call).await, unknown)
+}
+
+async fn run_until_kept<S>(handler: Handler<S>, call: Call<S>) -> Result<Reply, ApiError> {
     for attempt in 1..ATTEMPTS {
         match run_once(&handler, call.clone()).await {
             Err(ApiError::GivenUp) if call.body.is_there() => tokio::time::sleep(PAUSE * attempt).await,

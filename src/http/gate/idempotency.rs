@@ -14,7 +14,8 @@ use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
 use crate::http::gate::fingerprint::fingerprint;
 use crate::http::gate::guarded::run_write;
-use crate::http::gate::route::Handler;
+use crate::http::gate::replay::{Origin, Replay};
+use crate::http::gate::route::{Handler, Routes};
 use crate::http::gate::write::AnswerKeeper;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
@@ -41,6 +42,8 @@ pub struct Claim {
     pub run: Run,
     /// Organisation of the token: bodies are sealed for it.
     pub organisation: Id,
+    /// The request.
+    pub origin: Origin,
 }
 
 /// The outcome of a claim.
@@ -52,7 +55,7 @@ pub enum KeyState {
     /// The key was used for another request.
     Mismatch,
     /// The answer of the first request.
-    Answered(Box<Reply>),
+    Answered(Replay),
 }
 
 /// The store of keys and answers.
@@ -71,21 +74,27 @@ pub trait Keys {
 ///
 /// # Errors
 /// 400, 409 or 422 for the key, else those of the handler.
-pub async fn run<S: Keys + 'static>(handler: Handler<S>, mut call: Call<S>) -> Result<Reply, ApiError> {
+pub async fn run<S: Keys + 'static>(
+    routes: Arc<Routes<S>>,
+    handler: Handler<S>,
+    may_run_again: bool,
+    mut call: Call<S>,
+) -> Result<Reply, ApiError> {
     let Some(key) = read_key(&call.headers)? else {
         return run_write(handler, call).await;
     };
     let state = Arc::clone(&call.state);
     let bytes = call.body.buffer(&call.headers).await?;
     let print = fingerprint("POST", &call.canonical_path, &call.query.encoded_without(""), &bytes);
-    let claim = Arc::new(claim_of(&call.caller, key));
+    let origin = Origin { path: call.canonical_path.clone(), may_run_again };
+    let claim = Arc::new(claim_of(&call.caller, key, origin));
     match state.claim(&claim, &print).await? {
         KeyState::Mine => {}
         KeyState::Running => return Err(ApiError::KeyRunning),
         KeyState::Mismatch => {
             return Err(FieldErrors::of("Idempotency-Key", FieldRule::IdempotencyMismatch).into());
         }
-        KeyState::Answered(reply) => return Ok(*reply),
+        KeyState::Answered(replay) => return replay.answer(&routes, handler, call).await,
     }
     call.effect = call.effect.kept_by(state.keeper(Arc::clone(&claim)));
     let outcome = renewing(&*state, &claim, run_write(handler, call)).await;
@@ -98,10 +107,11 @@ pub async fn run<S: Keys + 'static>(handler: Handler<S>, mut call: Call<S>) -> R
     outcome
 }
 
-fn claim_of(caller: &Caller, key: String) -> Claim {
+fn claim_of(caller: &Caller, key: String, origin: Origin) -> Claim {
     Claim {
         run: Run { token: caller.token.key, key, claim: Id::random() },
         organisation: caller.organisation.id,
+        origin,
     }
 }
 
@@ -176,7 +186,8 @@ mod tests {
     async fn a_running_request_keeps_its_lease(#[case] seconds: u64, #[case] renewals: u32) {
         let leases = Leases::default();
         let run = Run { token: 1, key: "a".into(), claim: Id::random() };
-        let claim = Claim { run, organisation: Id::random() };
+        let origin = Origin { path: "/v1/tags".into(), may_run_again: false };
+        let claim = Claim { run, organisation: Id::random(), origin };
         renewing(&leases, &claim, tokio::time::sleep(Duration::from_secs(seconds))).await;
         assert_eq!(leases.0.get(), renewals);
         assert!(RENEW_EVERY.as_millis() * 2 < u128::try_from(LEASE_MS).unwrap());

@@ -11,15 +11,19 @@ use futures_util::future::LocalBoxFuture;
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::http::gate::idempotency::{Claim, KeyState, Keys, LEASE_MS};
+use crate::http::gate::kept_bytes::KeptBytes;
+use crate::http::gate::replay::{Replay, ReplayBody};
 use crate::http::gate::write::AnswerKeeper;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::languages::language_headers;
 use crate::http::kit::reply::Reply;
 use crate::id::Id;
 use crate::model::secret::{Sealer, SecretPlace};
-use crate::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Fingerprint, NewRun, StoredAnswer};
+use crate::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Fingerprint, KeptAnswer, NewRun};
 use crate::store::{Database, Transaction};
 
+/// Bytes up to which the body of an answer is kept; a longer one is made again when it is asked for.
+const WHOLE_BYTES: usize = 64 * 1_024;
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// A state with a main database to keep keys and answers in.
@@ -32,6 +36,8 @@ pub trait KeyStore {
     fn node(&self) -> Id;
     /// The judge of the wall clock.
     fn guard(&self) -> &ClockGuard;
+    /// How much is kept for each token.
+    fn kept_bytes(&self) -> &Arc<KeptBytes>;
     /// Now.
     fn now(&self) -> Timestamp;
 }
@@ -40,6 +46,7 @@ pub trait KeyStore {
 struct SealedAnswers {
     claim: Arc<Claim>,
     sealer: Sealer,
+    kept_bytes: Arc<KeptBytes>,
 }
 
 impl AnswerKeeper for SealedAnswers {
@@ -49,9 +56,15 @@ impl AnswerKeeper for SealedAnswers {
         reply: &'a Reply,
     ) -> LocalBoxFuture<'a, Result<(), ApiError>> {
         Box::pin(async move {
-            let body = seal(&self.sealer, &self.claim, &reply.text());
-            let settled = keys::settle(transaction, &self.claim.run, reply.head(), body);
-            if settled.await? { Ok(()) } else { Err(ApiError::KeyRunning) }
+            let (text, resource) = (reply.text(), self.claim.origin.resource(reply));
+            let is_whole = text.len() <= WHOLE_BYTES || resource.is_none();
+            let body = is_whole.then(|| seal(&self.sealer, &self.claim, &text));
+            let bytes = body.as_ref().map_or(0, |body| i64::try_from(body.len()).unwrap_or(i64::MAX));
+            let answer = KeptAnswer { head: reply.head(), body, resource };
+            if !keys::settle(transaction, &self.claim.run, answer).await? {
+                return Err(ApiError::KeyRunning);
+            }
+            Ok(self.kept_bytes.add(transaction, self.claim.run.token, bytes).await?)
         })
     }
 }
@@ -73,7 +86,7 @@ impl<S: KeyStore> Keys for S {
             Claimed::Mine => KeyState::Mine,
             Claimed::Running => KeyState::Running,
             Claimed::Answered(answer) if answer.fingerprint != *print => KeyState::Mismatch,
-            Claimed::Answered(answer) => KeyState::Answered(Box::new(open(self.sealer(), claim, answer)?)),
+            Claimed::Answered(answer) => KeyState::Answered(open(self.sealer(), claim, answer.answer)?),
         })
     }
 
@@ -90,7 +103,8 @@ impl<S: KeyStore> Keys for S {
     }
 
     fn keeper(&self, claim: Arc<Claim>) -> Arc<dyn AnswerKeeper> {
-        Arc::new(SealedAnswers { claim, sealer: self.sealer().clone() })
+        let kept_bytes = Arc::clone(self.kept_bytes());
+        Arc::new(SealedAnswers { claim, sealer: self.sealer().clone(), kept_bytes })
     }
 }
 
@@ -99,17 +113,25 @@ fn seal(sealer: &Sealer, claim: &Claim, body: &str) -> String {
     sealer.seal(place(claim, &claim.run.token.to_string()), body)
 }
 
-/// The answer as it was sent.
-fn open(sealer: &Sealer, claim: &Claim, answer: StoredAnswer) -> Result<Reply, ApiError> {
-    let body = sealer.open(place(claim, &claim.run.token.to_string()), &answer.body);
-    let body = body.map_err(|error| ApiError::Internal(error.into()))?;
+/// The answer as it was sent, or how it can be made again.
+fn open(sealer: &Sealer, claim: &Claim, answer: KeptAnswer) -> Result<Replay, ApiError> {
     let AnswerHead { status, location, language } = answer.head;
     let status = StatusCode::from_u16(status).map_err(|error| ApiError::Internal(error.into()))?;
     let location = location.and_then(|location| HeaderValue::from_str(&location).ok());
     let mut headers = vec![(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"))];
     headers.extend(location.map(|location| (header::LOCATION, location)));
     headers.extend(language.iter().flat_map(|language| language_headers(language)));
-    Ok(Reply::stored(status, headers, body))
+    let body = match (answer.body, answer.resource) {
+        (Some(body), _) => {
+            let body = sealer.open(place(claim, &claim.run.token.to_string()), &body);
+            ReplayBody::Kept(body.map_err(|error| ApiError::Internal(error.into()))?)
+        }
+        (None, Some(resource)) => ReplayBody::MadeAgain { resource, language },
+        (None, None) => {
+            return Err(ApiError::Internal(anyhow::anyhow!("a kept answer has neither body nor resource")));
+        }
+    };
+    Ok(Replay { status, headers, body })
 }
 
 fn place<'a>(claim: &'a Claim, token: &'a str) -> SecretPlace<'a> {

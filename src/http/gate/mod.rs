@@ -8,12 +8,16 @@ pub mod call;
 mod caller_cache;
 pub mod client_address;
 pub mod cors;
+mod fair_turns;
 pub mod fingerprint;
 mod guarded;
 pub mod idempotency;
+pub mod kept_bytes;
 pub mod key_store;
 pub mod rate_limit;
+pub mod replay;
 pub mod route;
+pub mod strict;
 pub mod traffic;
 pub mod write;
 
@@ -25,6 +29,7 @@ use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse};
+use futures_util::future::TryFutureExt as _;
 use serde_json::json;
 
 use crate::clock::guard::ClockGuard;
@@ -34,13 +39,16 @@ use crate::http::gate::call::{Call, RequestBody};
 use crate::http::gate::caller_cache::CallerCache;
 use crate::http::gate::client_address::client_address;
 use crate::http::gate::cors::Cors;
+use crate::http::gate::fair_turns::{FairTurns, Turn};
 use crate::http::gate::guarded::{guarded, run_write};
 use crate::http::gate::idempotency::Keys;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::gate::route::{Resource, Route, Routes, Verb};
+use crate::http::gate::strict::{HANDLED_STRICTLY, PREFERENCE_APPLIED, is_strict, judged};
 use crate::http::gate::write::Effect;
 use crate::http::kit::body::BodyLimits;
 use crate::http::kit::error::ApiError;
+use crate::http::kit::known_input::KnownInput;
 use crate::http::kit::path::{PathValues, RequestPath};
 use crate::http::kit::query::Query;
 use crate::http::kit::reply::{Reply, add_common};
@@ -61,6 +69,9 @@ pub trait Callers {
     fn count_elsewhere(&self, token: i64) -> impl Future<Output = Option<Allowance>>;
 }
 
+/// Finds what the operation at a pattern of a path knows of its requests.
+pub type FindKnownInput = Box<dyn Fn(Verb, &str) -> KnownInput + Send + Sync>;
+
 /// The rules of the gate.
 pub struct GateRules {
     /// The source of the present time.
@@ -77,13 +88,16 @@ pub struct GateRules {
     pub cors: Cors,
     /// The limits of a body.
     pub body_limits: BodyLimits,
+    /// What operations know of their requests, for strict ones.
+    pub known_input: FindKnownInput,
 }
 
 /// The gate, the routes behind it, and the application behind those. One for all threads.
 pub struct Gate<S> {
     rules: GateRules,
-    routes: Routes<S>,
+    routes: Arc<Routes<S>>,
     callers: CallerCache,
+    turns: FairTurns,
     state: Arc<S>,
 }
 
@@ -114,7 +128,13 @@ impl<S: Callers + Keys + 'static> Gate<S> {
     /// A gate in front of these routes.
     #[must_use]
     pub fn new(rules: GateRules, routes: Routes<S>, state: Arc<S>) -> Self {
-        Self { rules, routes, callers: CallerCache::default(), state }
+        Self {
+            rules,
+            routes: Arc::new(routes),
+            callers: CallerCache::default(),
+            turns: FairTurns::default(),
+            state,
+        }
     }
 
     /// Answers one request, whatever it is.
@@ -131,6 +151,9 @@ impl<S: Callers + Keys + 'static> Gate<S> {
             let answer = answer.map(|reply| if is_head { reply.for_head() } else { reply });
             let mut response = render(answer, &id);
             add_allowance(response.headers_mut(), allowance);
+            if is_strict(request.headers()) {
+                response.headers_mut().insert(PREFERENCE_APPLIED, HANDLED_STRICTLY);
+            }
             response
         } else {
             ApiError::NotFound.to_response(&id)
@@ -212,6 +235,8 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         };
         let query = Query::parse(asked.request.query_string());
         route.access().check(&caller, &query)?;
+        let strict = is_strict(asked.request.headers());
+        let known_input = strict.then(|| (self.rules.known_input)(verb, route.path()));
         let effect = Effect::of(caller.organisation.key);
         let is_confined = caller.sight().is_confined();
         let call = Call {
@@ -223,9 +248,11 @@ impl<S: Callers + Keys + 'static> Gate<S> {
             headers: asked.request.headers().clone(),
             request_id: asked.request_id.to_owned(),
             body: RequestBody::new(asked.payload, self.rules.body_limits),
+            known_input: known_input.map(Arc::new),
             effect,
         };
-        let answer = run(route, verb, call).await;
+        let turn = self.turns.turn(call.caller.organisation.key).await;
+        let answer = run(&self.routes, (route, verb), call, turn).await;
         answer.map_err(|error| if is_confined { error.without_usage() } else { error })
     }
 
@@ -263,14 +290,24 @@ fn options<S>(resource: Option<(&Resource<S>, PathValues)>) -> Result<Reply, Api
 }
 
 /// Runs a handler. A write goes on in its own task when the client goes away (then nobody polls us any more).
-async fn run<S: Keys + 'static>(route: &Route<S>, verb: Verb, call: Call<S>) -> Result<Reply, ApiError> {
+async fn run<S: Keys + 'static>(
+    routes: &Arc<Routes<S>>,
+    (route, verb): (&Route<S>, Verb),
+    call: Call<S>,
+    turn: Turn,
+) -> Result<Reply, ApiError> {
     if verb.is_safe() {
-        return guarded(route.handler()(call)).await;
+        let unknown = call.unknown_parameters();
+        let answer = turn.work(guarded(route.handler()(call)).map_ok(Reply::written)).await;
+        return judged(answer, unknown);
     }
     let task = if route.takes_key() {
-        actix_web::rt::spawn(idempotency::run(Arc::clone(route.handler()), call))
+        let (routes, handler) = (Arc::clone(routes), Arc::clone(route.handler()));
+        let work = idempotency::run(routes, handler, route.changes_nothing(), call);
+        actix_web::rt::spawn(turn.work(work.map_ok(Reply::written)))
     } else {
-        actix_web::rt::spawn(run_write(Arc::clone(route.handler()), call))
+        let work = run_write(Arc::clone(route.handler()), call);
+        actix_web::rt::spawn(turn.work(work.map_ok(Reply::written)))
     };
     task.await.map_err(|error| ApiError::Internal(error.into()))?
 }

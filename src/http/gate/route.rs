@@ -19,7 +19,7 @@ use crate::http::kit::reply::Reply;
 use crate::model::access::Permission;
 
 /// The methods that routes know, in the order in which `Allow` lists them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {
     /// Read.
     Get,
@@ -36,7 +36,8 @@ pub enum Verb {
 }
 
 impl Verb {
-    const ALL: [Self; 6] = [Self::Get, Self::Head, Self::Post, Self::Put, Self::Patch, Self::Delete];
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Get, Self::Head, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
     /// The verb of a request; `None` for methods that no route has.
     #[must_use]
@@ -160,6 +161,7 @@ pub struct Route<S> {
     verbs: &'static [Verb],
     pattern: Pattern,
     access: Access,
+    changes_nothing: bool,
     handler: Handler<S>,
 }
 
@@ -171,7 +173,8 @@ impl<S> Route<S> {
         R: Future<Output = Result<Reply, ApiError>> + 'static,
     {
         let handler: Handler<S> = Arc::new(move |call| Box::pin(handler(call)));
-        Self { verbs: &[Verb::Get, Verb::Head], pattern: Pattern::new(pattern), access, handler }
+        let (verbs, pattern) = (&[Verb::Get, Verb::Head], Pattern::new(pattern));
+        Self { verbs, pattern, access, changes_nothing: true, handler }
     }
 
     /// `POST`.
@@ -181,6 +184,15 @@ impl<S> Route<S> {
         R: Future<Output = Result<Committed, ApiError>> + 'static,
     {
         Self::writing(&[Verb::Post], pattern, access, handler)
+    }
+
+    /// `POST` of a question that is too long for a query: it changes nothing.
+    pub fn ask<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
+    where
+        F: Fn(Call<S>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Committed, ApiError>> + 'static,
+    {
+        Self { changes_nothing: true, ..Self::post(pattern, access, handler) }
     }
 
     /// `PUT` and `PATCH`: both are a partial update (contract 1.1).
@@ -208,13 +220,26 @@ impl<S> Route<S> {
         R: Future<Output = Result<Committed, ApiError>> + 'static,
     {
         let told = move |call| handler(call).map_ok(Committed::into_reply).boxed_local();
-        Self { verbs, pattern: Pattern::new(pattern), access, handler: Arc::new(told) }
+        let (pattern, handler) = (Pattern::new(pattern), Arc::new(told));
+        Self { verbs, pattern, access, changes_nothing: false, handler }
+    }
+
+    /// Returns its path, with names in braces.
+    #[must_use]
+    pub const fn path(&self) -> &'static str {
+        self.pattern.as_str()
     }
 
     /// Returns the access rule of the route.
     #[must_use]
     pub const fn access(&self) -> Access {
         self.access
+    }
+
+    /// Returns true if a request may run again, as nothing is changed by it.
+    #[must_use]
+    pub const fn changes_nothing(&self) -> bool {
+        self.changes_nothing
     }
 
     /// Returns true if an `Idempotency-Key` counts: on every `POST` but uploads, which replace the file anyway
@@ -344,56 +369,4 @@ impl<S> Routes<S> {
 }
 
 #[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    const VIEW: Access = Access::needs(&[Permission::ServicesView]);
-
-    async fn nothing<T>(_: Call<()>) -> Result<T, ApiError> {
-        Err(ApiError::NotFound)
-    }
-
-    fn table() -> Routes<()> {
-        let table = Routes::new([
-            Route::get("/v1/tags/{id}", VIEW, nothing),
-            Route::update("/v1/tags/{id}", VIEW, nothing),
-            Route::delete("/v1/tags/{id}", VIEW, nothing),
-            Route::post("/v1/tags/ensure", VIEW, nothing),
-            Route::post("/v1/tags", VIEW, nothing),
-            Route::get("/v1/tags", VIEW, nothing),
-        ]);
-        table.unwrap()
-    }
-
-    #[rstest]
-    #[case("/v1/tags", Some("GET, HEAD, POST"))]
-    #[case("/v1/tags/", Some("GET, HEAD, POST"))]
-    #[case("/v1/tags/a", Some("GET, HEAD, PUT, PATCH, DELETE"))]
-    #[case("/v1/tags/ensure", Some("POST"))]
-    #[case("/v1/tags/a/b", None)]
-    #[case("/v1", None)]
-    fn a_path_has_the_methods_of_its_most_exact_pattern(#[case] path: &str, #[case] allow: Option<&str>) {
-        let table = table();
-        let found = table.find(&RequestPath::parse(path));
-        assert_eq!(found.map(|(resource, _)| resource.allow()).as_deref(), allow);
-    }
-
-    #[test]
-    fn a_route_without_permission_or_twice_does_not_start() {
-        let open = Routes::new([Route::post("/v1/tags", Access::needs(&[]), nothing)]);
-        let (method, path) = ("POST", "/v1/tags");
-        assert_eq!(open.err(), Some(RouteTableError::Open { method, path }));
-        let twice = Routes::new([Route::post(path, VIEW, nothing), Route::post(path, VIEW, nothing)]);
-        assert_eq!(twice.err(), Some(RouteTableError::Twice { method, path }));
-        assert!(Routes::new([Route::get("/v1/me", Access::any_token(), nothing)]).is_ok());
-    }
-
-    #[test]
-    fn methods_that_no_route_knows_have_no_verb() {
-        assert_eq!(Verb::of(&Method::PATCH), Some(Verb::Patch));
-        assert_eq!(Verb::of(&Method::TRACE), None);
-        assert_eq!(Verb::of(&Method::from_bytes(b"get").unwrap()), None);
-    }
-}
+mod tests;

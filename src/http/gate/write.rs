@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::future::LocalBoxFuture;
 
 use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::reply::Reply;
 use crate::store::changes::Scope;
 use crate::store::{Database, Transaction, organisations};
@@ -35,19 +36,35 @@ pub struct Effect {
     organisation: i64,
     keeper: Option<Arc<dyn AnswerKeeper>>,
     unanswered: Unanswered,
+    /// The reason why it must not come to be.
+    refusal: Option<FieldErrors>,
 }
 
 impl Effect {
     /// The effect of a request on behalf of an organisation.
     #[must_use]
     pub fn of(organisation: i64) -> Self {
-        Self { organisation, keeper: None, unanswered: Unanswered::default() }
+        Self { organisation, keeper: None, unanswered: Unanswered::default(), refusal: None }
     }
 
     /// The same, with a keeper of its answer.
     #[must_use]
     pub fn kept_by(self, keeper: Arc<dyn AnswerKeeper>) -> Self {
         Self { keeper: Some(keeper), ..self }
+    }
+
+    /// The same, which cannot be committed for this reason.
+    #[must_use]
+    pub fn refused_for(self, refusal: FieldErrors) -> Self {
+        Self { refusal: Some(refusal), ..self }
+    }
+
+    /// Passes when it may be committed: to be asked before anything is done that cannot be undone.
+    ///
+    /// # Errors
+    /// 422 with the reason why not.
+    pub fn check(&self) -> Result<(), ApiError> {
+        self.refusal.clone().map_or(Ok(()), |refusal| Err(refusal.into()))
     }
 
     /// Returns the place to which the transaction goes if the handler gives it up.
@@ -62,8 +79,7 @@ impl Effect {
     /// 503 or 500.
     pub async fn begin(self, main: &Database) -> Result<Write, ApiError> {
         let transaction = main.begin().await?;
-        let Self { organisation, keeper, unanswered } = self;
-        Ok(Write { transaction: Some(transaction), organisation, keeper, unanswered })
+        Ok(Write { transaction: Some(transaction), effect: self })
     }
 
     /// Begins it as the only one of its organisation: until it ends, whoever else begins so waits. What is read and counted
@@ -73,7 +89,7 @@ impl Effect {
     /// 503 or 500.
     pub async fn begin_locked(self, main: &Database) -> Result<Write, ApiError> {
         let write = self.begin(main).await?;
-        organisations::lock(&*write, write.organisation).await?;
+        organisations::lock(&*write, write.effect.organisation).await?;
         Ok(write)
     }
 }
@@ -82,9 +98,7 @@ impl Effect {
 pub struct Write {
     /// `None` only while it ends.
     transaction: Option<Transaction>,
-    organisation: i64,
-    keeper: Option<Arc<dyn AnswerKeeper>>,
-    unanswered: Unanswered,
+    effect: Effect,
 }
 
 impl Deref for Write {
@@ -101,7 +115,7 @@ impl Deref for Write {
 impl Drop for Write {
     fn drop(&mut self) {
         if let Some(transaction) = self.transaction.take() {
-            self.unanswered.leave(transaction);
+            self.effect.unanswered.leave(transaction);
         }
     }
 }
@@ -112,14 +126,15 @@ impl Write {
     ///
     /// # Errors
     /// 503 or 500; then nothing has changed, unless the database gave no answer to the commit. 409 when the key was lost to
-    /// another run, because this one took too long.
+    /// another run, because this one took too long. 422 when the effect is refused.
     pub async fn commit(mut self, reply: Reply) -> Result<Committed, ApiError> {
-        if let Some(keeper) = &self.keeper {
+        self.effect.check()?;
+        if let Some(keeper) = &self.effect.keeper {
             keeper.keep(&self, &reply).await?;
         }
         if let Some(transaction) = self.transaction.take() {
-            // A request changes nothing of another organisation.
-            transaction.concerns_at_most(Scope::Organisation(self.organisation));
+            // A request changes nothing that services of another organisation are shown from.
+            transaction.concerns_at_most(Scope::Organisation(self.effect.organisation));
             transaction.commit().await?;
         }
         Ok(Committed(reply))

@@ -85,6 +85,9 @@ pub enum ApiError {
     /// 503: starting, stopping or without a database.
     #[error("The service is not available at the moment.")]
     Unavailable,
+    /// 503: the database is there, but its disk has no space for a write.
+    #[error("The disk of the server is full: nothing can be saved at the moment.")]
+    DiskFull,
     /// 503: the database gave this write up in favour of another one. Nothing of it has happened; the gate makes it again
     /// before it tells anybody.
     #[error("The service is not available at the moment.")]
@@ -152,7 +155,7 @@ impl ApiError {
             | Self::Simulating(_)
             | Self::TooManyStreams(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::MeasurementsUnavailable | Self::Unavailable | Self::GivenUp => {
+            Self::MeasurementsUnavailable | Self::Unavailable | Self::DiskFull | Self::GivenUp => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
         }
@@ -205,7 +208,7 @@ impl ApiError {
             | Self::Simulating(seconds)
             | Self::TooManyStreams(seconds) => retry(*seconds),
             Self::MeasurementsUnavailable => retry(MEASUREMENTS_RETRY_SECONDS),
-            Self::Unavailable | Self::GivenUp => retry(SERVICE_RETRY_SECONDS),
+            Self::Unavailable | Self::DiskFull | Self::GivenUp => retry(SERVICE_RETRY_SECONDS),
             _ => Vec::new(),
         }
     }
@@ -356,6 +359,12 @@ mod tests {
         ApiError::Unavailable,
         503,
         r#"{"message":"The service is not available at the moment."}"#,
+        "retry-after: 5"
+    )]
+    #[case(
+        ApiError::DiskFull,
+        503,
+        r#"{"message":"The disk of the server is full: nothing can be saved at the moment."}"#,
         "retry-after: 5"
     )]
     #[case(

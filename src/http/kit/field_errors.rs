@@ -42,6 +42,12 @@ impl FieldErrors {
         self
     }
 
+    /// The number of fields with errors.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns true if there are no errors.
     #[must_use]
     pub const fn is_empty(&self) -> bool {

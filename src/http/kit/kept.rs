@@ -8,30 +8,39 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::store::changes::Stamp;
 
-/// Values by key, no more than so many at a time.
+/// Values by key, up to a number and a size in bytes.
 #[derive(Debug)]
 pub struct Kept<K, V> {
-    values: Mutex<HashMap<K, Stamped<V>>>,
+    values: Mutex<Values<K, V>>,
     most: usize,
+    most_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Values<K, V> {
+    by_key: HashMap<K, Stamped<V>>,
+    bytes: usize,
 }
 
 #[derive(Debug)]
 struct Stamped<V> {
     stamp: Stamp,
     value: V,
+    bytes: usize,
 }
 
 impl<K: Eq + Hash, V: Clone> Kept<K, V> {
-    /// Keeps at most so many values.
+    /// Keeps at most `most` values, and `most_bytes` bytes of them.
     #[must_use]
-    pub fn new(most: usize) -> Self {
-        Self { values: Mutex::default(), most }
+    pub fn new(most: usize, most_bytes: usize) -> Self {
+        let values = Values { by_key: HashMap::new(), bytes: 0 };
+        Self { values: Mutex::new(values), most, most_bytes }
     }
 
     /// Returns the value, if it is current; one that is not is dropped.
     pub fn get(&self, key: &K, is_current: impl FnOnce(Stamp, &V) -> bool) -> Option<V> {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = values.get(key)?;
+        let kept = values.by_key.get(key)?;
         if is_current(kept.stamp, &kept.value) {
             return Some(kept.value.clone());
         }
@@ -39,40 +48,72 @@ impl<K: Eq + Hash, V: Clone> Kept<K, V> {
         None
     }
 
-    /// Keeps a value that was read after the stamp was taken, unless a newer one is there.
-    pub fn keep(&self, key: K, stamp: Stamp, value: V) {
+    /// Keeps a value of about `bytes` bytes that was read after the stamp was taken, unless a newer one is there.
+    pub fn keep(&self, key: K, stamp: Stamp, value: V, bytes: usize) {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        if values.get(&key).is_some_and(|kept| kept.stamp > stamp) {
+        if values.by_key.get(&key).is_some_and(|kept| kept.stamp > stamp) {
             return;
         }
-        if values.len() >= self.most && !values.contains_key(&key) {
-            values.clear();
+        values.remove(&key);
+        if bytes > self.most_bytes {
+            return;
         }
-        values.insert(key, Stamped { stamp, value });
+        if values.by_key.len() >= self.most || values.bytes + bytes > self.most_bytes {
+            values.by_key.clear();
+            values.bytes = 0;
+        }
+        values.bytes += bytes;
+        values.by_key.insert(key, Stamped { stamp, value, bytes });
+    }
+}
+
+impl<K: Eq + Hash, V> Values<K, V> {
+    fn remove(&mut self, key: &K) {
+        if let Some(removed) = self.by_key.remove(key) {
+            self.bytes -= removed.bytes;
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::RangeInclusive;
+
+    use rstest::rstest;
+
     use super::*;
     use crate::store::changes::Changes;
 
     #[test]
     fn a_value_is_found_as_long_as_it_is_current() {
-        let (kept, stamp) = (Kept::new(10), Changes::default().stamp());
-        kept.keep("a", stamp, 7);
+        let (kept, stamp) = (Kept::new(10, 100), Changes::default().stamp());
+        kept.keep("a", stamp, 7, 1);
         assert_eq!(kept.get(&"a", |of, value| of == stamp && *value == 7), Some(7));
         assert_eq!(kept.get(&"a", |_, _| false), None);
         assert_eq!(kept.get(&"a", |_, _| true), None, "it was dropped");
     }
 
-    #[test]
-    fn it_does_not_grow_without_bound() {
-        let (kept, stamp) = (Kept::new(10), Changes::default().stamp());
-        for number in 0..100 {
-            kept.keep(number, stamp, number);
+    #[rstest]
+    #[case(1, 1..=10)]
+    #[case(30, 1..=3)]
+    #[case(101, 0..=0)]
+    fn it_does_not_grow_without_bound(#[case] bytes: usize, #[case] expected: RangeInclusive<usize>) {
+        let (kept, stamp) = (Kept::new(10, 100), Changes::default().stamp());
+        for number in (0..100).chain(0..100) {
+            kept.keep(number, stamp, number, bytes);
         }
         let count = (0..100).filter(|number| kept.get(number, |_, _| true).is_some()).count();
-        assert!((1..=10).contains(&count));
+        assert!(expected.contains(&count), "{count}");
+    }
+
+    #[test]
+    fn what_is_replaced_or_dropped_weighs_nothing() {
+        let (kept, stamp) = (Kept::new(10, 100), Changes::default().stamp());
+        kept.keep("other", stamp, 0, 1);
+        for number in 0..100 {
+            kept.keep("a", stamp, number, 40);
+            kept.get(&"a", |_, value| value % 2 == 0);
+        }
+        assert_eq!(kept.get(&"other", |_, _| true), Some(0), "it was never full");
     }
 }

@@ -4,12 +4,14 @@
 //! route table or the application's state.
 
 pub mod body;
+pub mod compressed;
 pub mod error;
 pub mod event_stream;
 pub mod field;
 pub mod field_errors;
 pub mod fields;
 pub mod kept;
+pub mod known_input;
 pub mod languages;
 pub mod linked;
 pub mod malformed;

@@ -4,6 +4,7 @@
 //! means depends on the parameter, so "sent empty" stays visible to the reader of a parameter.
 
 use std::collections::HashSet;
+use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, percent_encode};
 
@@ -70,6 +71,11 @@ impl Query {
         self.parameters.iter().any(|parameter| parameter.name == name)
     }
 
+    /// The names of all parameters, in their order; one that was sent several times comes as often.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().map(|parameter| parameter.name.as_str())
+    }
+
     /// The value of a single-value parameter, trimmed; `""` when it was sent empty. The bracket form is noted as
     /// an error.
     pub fn single<'a>(&'a self, name: &str, errors: &mut FieldErrors) -> Option<&'a str> {
@@ -113,6 +119,18 @@ impl Query {
             }
         }
         Some(items)
+    }
+
+    /// A narrowing list of words; each that is none of those allowed is noted as an error. Empty when it was not sent.
+    pub fn words<T: FromStr>(&self, name: &str, allowed: &[&str], errors: &mut FieldErrors) -> Vec<T> {
+        let mut words = Vec::new();
+        for item in self.list(name).into_iter().flatten() {
+            match item.text.parse() {
+                Ok(word) => words.push(word),
+                Err(_) => errors.add(item.path(name), FieldRule::unknown_word(allowed)),
+            }
+        }
+        words
     }
 
     /// A narrowing boolean: `true`, `false`, `1`, `0` in any case.

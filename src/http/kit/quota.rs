@@ -12,6 +12,8 @@ use actix_web::http::StatusCode;
 pub enum Quota {
     /// Services that are not paused.
     Services,
+    /// Services of any state.
+    ServicesTotal,
     /// Custom domains of one page.
     CustomDomains,
     /// All status pages.
@@ -42,6 +44,7 @@ impl Quota {
     pub const fn key(self) -> &'static str {
         match self {
             Self::Services => "services",
+            Self::ServicesTotal => "services_total",
             Self::CustomDomains => "custom_domains",
             Self::Statuspages => "statuspages",
             Self::Components => "components",
@@ -61,7 +64,8 @@ impl Quota {
     pub const fn status(self) -> StatusCode {
         match self {
             Self::Services | Self::CustomDomains => StatusCode::FORBIDDEN,
-            Self::Statuspages
+            Self::ServicesTotal
+            | Self::Statuspages
             | Self::Components
             | Self::IncidentPolicies
             | Self::AccessScopes
@@ -91,6 +95,7 @@ impl fmt::Display for QuotaExceeded {
         let Self { quota, limit, usage } = self;
         let (things, used) = match quota {
             Quota::Services => ("active services", "are in use"),
+            Quota::ServicesTotal => ("services of any state", "exist"),
             Quota::CustomDomains => ("custom domains per status page", "exist"),
             Quota::Statuspages => ("status pages", "exist"),
             Quota::Components => ("components per status page", "exist"),

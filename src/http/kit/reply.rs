@@ -135,6 +135,16 @@ impl Reply {
         Self { status, headers, body: ReplyBody::Text(body) }
     }
 
+    /// The same with its body written, which takes the longer the more it says.
+    #[must_use]
+    pub fn written(self) -> Self {
+        let body = match self.body {
+            ReplyBody::Json(body) => ReplyBody::Text(body.to_string()),
+            written => written,
+        };
+        Self { body, ..self }
+    }
+
     /// The body as text.
     #[must_use]
     pub fn text(&self) -> String {

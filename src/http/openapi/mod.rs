@@ -4,13 +4,15 @@
 //! each operation takes and gives. Tests hold both together, and the black-box tests hold every answer against it.
 
 mod kind;
+pub(in crate::http) mod known;
 pub(in crate::http) mod operation;
 mod page;
 mod refusals;
 mod render;
 pub(in crate::http) mod shape;
 
-use bytes::Bytes;
+use std::sync::OnceLock;
+
 use utoipa::openapi::path::{PathItem, PathsBuilder};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
@@ -18,10 +20,12 @@ use utoipa::openapi::{Components, InfoBuilder, LicenseBuilder, OpenApi, OpenApiB
 
 use crate::config::Config;
 use crate::http::gate::route::{Line, Routes, Verb};
+use crate::http::kit::compressed::Compressed;
 use crate::http::openapi::operation::{Chapter, Operation};
 
 /// The paths outside `/v1`.
-pub(super) const OUTSIDE: [&str; 8] = [
+pub(super) const OUTSIDE: [&str; 9] = [
+    "/",
     "/ping/{secret}",
     "/ping/{secret}/fail",
     "/calendars/{calendar}",
@@ -36,14 +40,18 @@ const METRICS: &str = "/metrics";
 const ABOUT: &str = "Uptime monitoring and status pages.\n\n\
     Every path below `/v1` needs an API token: `Authorization: Bearer <token>`. Answers are JSON; messages of errors are \
     English. Every `GET` can be asked as `HEAD`, and `OPTIONS` tells the methods of a path without a token. `PUT` and \
-    `PATCH` do the same: what is left out stays as it is. Clients must ignore members that they do not know.";
+    `PATCH` do the same: what is left out stays as it is. Clients must ignore members that they do not know. \
+    Query parameters and members of a body that are not described are ignored; with `Prefer: handling=strict` they are refused \
+    (422), each with what is allowed in its place.\n\n\
+    Clients are made from this document. TypeScript: `npx openapi-typescript openapi.json --default-non-nullable=false -o watchkeeper.ts`; \
+    without that option members that have a default are required in requests. Python: `openapi-python-client generate --path openapi.json`.";
 
 /// The document as a server hands it out.
 pub struct Description {
     /// For machines.
-    pub json: Bytes,
+    pub json: Compressed,
     /// For people.
-    pub page: Bytes,
+    pub page: Compressed,
     /// The content security policy of the page, which may do nothing.
     pub policy: String,
 }
@@ -57,10 +65,33 @@ impl Description {
         let value = serde_json::to_value(document)?;
         let page = page::render(&value)?;
         Ok(Self {
-            json: value.to_string().into(),
-            page: page.into(),
+            json: Compressed::new(value.to_string()),
+            page: Compressed::new(page),
             policy: page::content_security_policy(),
         })
+    }
+}
+
+/// A description that is made for the first who asks: few do, and every start would wait for it.
+pub struct LazyDescription {
+    made: OnceLock<Result<Description, String>>,
+    make: Box<dyn Fn() -> anyhow::Result<Description> + Send + Sync>,
+}
+
+impl LazyDescription {
+    /// One that is made so.
+    #[must_use]
+    pub fn new(make: impl Fn() -> anyhow::Result<Description> + Send + Sync + 'static) -> Self {
+        Self { made: OnceLock::new(), make: Box::new(make) }
+    }
+
+    /// The description.
+    ///
+    /// # Errors
+    /// Why it could not be made.
+    pub fn get(&self) -> Result<&Description, &str> {
+        let make = || (self.make)().map_err(|error| format!("{error:#}"));
+        self.made.get_or_init(make).as_ref().map_err(String::as_str)
     }
 }
 

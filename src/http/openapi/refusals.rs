@@ -56,8 +56,8 @@ const REFUSALS: [Refusal; 13] = [
 type Refusal = (u16, &'static str, &'static str, &'static str, &'static [&'static str]);
 
 /// The headers of every answer below `/v1`.
-const EVERYWHERE: [&str; 4] =
-    ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"];
+const EVERYWHERE: [&str; 5] =
+    ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id", "Preference-Applied"];
 
 /// The name of a refusal's component.
 pub(super) fn refusal(status: u16, has_key: bool) -> Option<Ref> {
@@ -118,7 +118,7 @@ fn header(shape: Shape, words: &str, is_certain: bool) -> Header {
 }
 
 /// Name, whether it is always there, schema, meaning.
-fn headers() -> [(&'static str, bool, Shape, &'static str); 11] {
+fn headers() -> [(&'static str, bool, Shape, &'static str); 12] {
     let whole = || integer().at_least(0);
     [
         ("X-RateLimit-Limit", true, whole(), "Requests per window of 60 seconds."),
@@ -129,6 +129,12 @@ fn headers() -> [(&'static str, bool, Shape, &'static str); 11] {
             true,
             string(),
             "The request's id in the log; a client's value of 1 to 64 visible ASCII characters is taken over.",
+        ),
+        (
+            "Preference-Applied",
+            false,
+            one_of(&["handling=strict"]),
+            "Present when the request was handled strictly.",
         ),
         ("WWW-Authenticate", true, one_of(&["Bearer"]), "How to authenticate."),
         ("Retry-After", true, integer().at_least(1), "Seconds after which trying again makes sense."),
@@ -145,7 +151,7 @@ fn headers() -> [(&'static str, bool, Shape, &'static str); 11] {
             "Idempotent-Replayed",
             false,
             one_of(&["true"]),
-            "Present when this is the stored answer of an earlier request with the same Idempotency-Key.",
+            "Present when this is the answer of an earlier request with the same Idempotency-Key. A long one is not kept: then it shows the resource as it is now, or its id alone when it is gone.",
         ),
     ]
 }

@@ -23,8 +23,11 @@ use crate::http::openapi::shape::{Shape, id, integer, named, object, one_of, str
 /// The name of the security scheme.
 pub(in crate::http) const TOKEN: &str = "token";
 
-/// Refusals that everybody meets who needs a token.
-const FOR_EVERYBODY: [u16; 4] = [401, 429, 500, 503];
+/// Refusals that everybody meets who needs a token; 422 at least when asking strictly.
+const FOR_EVERYBODY: [u16; 5] = [401, 422, 429, 500, 503];
+
+const PREFER_WORDS: &str =
+    "Refuses query parameters and members of the body that are not described, instead of ignoring them.";
 
 /// The operation of this method.
 pub(in crate::http) fn render(
@@ -43,6 +46,7 @@ pub(in crate::http) fn render(
         builder = builder.parameter(parameter);
     }
     if let Some(access) = access {
+        builder = builder.parameter(in_header("Prefer", one_of(&["handling=strict"]), PREFER_WORDS));
         let permissions: Vec<_> = access.permissions().iter().map(|permission| permission.as_str()).collect();
         let alternatives = if access.is_one_enough() { 1 } else { permissions.len().max(1) };
         for some in permissions.chunks(alternatives) {

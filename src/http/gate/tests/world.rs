@@ -24,6 +24,7 @@ use crate::http::gate::write::{AnswerKeeper, Committed};
 use crate::http::gate::{Callers, Gate, GateRules};
 use crate::http::kit::body::BodyLimits;
 use crate::http::kit::error::ApiError;
+use crate::http::kit::known_input::KnownInput;
 use crate::http::kit::reply::Reply;
 use crate::id::Id;
 use crate::model::access::{Organisation, Permission, Permissions, Plan, Token};
@@ -192,6 +193,7 @@ pub(super) fn world(limit: u32) -> World {
         is_trusted_proxy: Box::new(|_| false),
         cors: Cors::default(),
         body_limits: BodyLimits { bytes: 100, timeout: Duration::from_secs(10) },
+        known_input: Box::new(|_, _| KnownInput::default()),
     };
     World { tasks: LocalSet::new(), gate: Gate::new(rules, routes(), Arc::new(directory)), tokens }
 }

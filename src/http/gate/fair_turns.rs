@@ -1,0 +1,246 @@
+//! Organisations share the threads that answer: one that asks for much work waits for itself, not others for it.
+//!
+//! The time that the requests of an organisation work on a thread is counted. Beyond what it may use at will its requests take
+//! turns, one at a time, and after each turn the threads are left to others for as long. That holds only while somebody else
+//! asks as well: who is alone has all of it.
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+/// Work that an organisation does at will.
+const AT_WILL: Duration = Duration::from_millis(250);
+/// The part of a thread's time by which that is filled up again.
+const REFILL: f64 = 0.25;
+/// The time for which somebody who asked counts as asking.
+const RECENT: Duration = Duration::from_secs(10);
+/// The longest that threads are left to others after a turn.
+const REST_MAX: Duration = Duration::from_millis(200);
+/// The longest that a turn keeps others of its organisation waiting while it waits itself, as for a body.
+const HELD_MAX: Duration = Duration::from_secs(1);
+/// Organisations whose work is remembered; those that are at rest go first.
+const ORGANISATIONS: usize = 10_000;
+
+/// The work of all organisations.
+#[derive(Debug, Default)]
+pub(super) struct FairTurns(Mutex<Shares>);
+
+#[derive(Debug, Default)]
+struct Shares {
+    by_organisation: HashMap<i64, Arc<Share>>,
+    /// Who asked last, and who was the last one before that was somebody else.
+    latest: Option<(i64, Instant)>,
+    before: Option<(i64, Instant)>,
+}
+
+/// The work of one organisation.
+#[derive(Debug)]
+struct Share {
+    work: Mutex<Work>,
+    turns: Arc<Semaphore>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    seconds: f64,
+    at: Instant,
+    /// The threads are left to others until then.
+    rests_until: Instant,
+}
+
+/// The permission of a request to work. When it ends, however that is, its work counts.
+#[derive(Debug)]
+pub(super) struct Turn {
+    share: Arc<Share>,
+    spent: Duration,
+    /// Held for a turn of its own.
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl FairTurns {
+    /// Waits until a request of this organisation may work: not at all as long as it asks for little, or nobody else asks.
+    pub(super) async fn turn(&self, organisation: i64) -> Turn {
+        let (share, is_shared) = self.shares().join(organisation, Instant::now());
+        let is_heavy = is_shared && share.work().now(Instant::now()) > AT_WILL.as_secs_f64();
+        let mut permit = None;
+        if is_heavy {
+            // The turns are never closed.
+            permit = Arc::clone(&share.turns).acquire_owned().await.ok();
+            let rests_until = share.work().rests_until;
+            tokio::time::sleep_until(rests_until).await;
+        }
+        Turn { share, spent: Duration::ZERO, permit }
+    }
+
+    fn shares(&self) -> MutexGuard<'_, Shares> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shares {
+    /// The share of an organisation that asks now, and whether others asked lately.
+    fn join(&mut self, organisation: i64, now: Instant) -> (Arc<Share>, bool) {
+        if self.latest.is_some_and(|(latest, _)| latest != organisation) {
+            self.before = self.latest;
+        }
+        self.latest = Some((organisation, now));
+        let is_other = |(other, at): (i64, Instant)| other != organisation && now - at < RECENT;
+        let is_shared = self.before.is_some_and(is_other);
+        if self.by_organisation.len() >= ORGANISATIONS {
+            self.by_organisation
+                .retain(|_, share| Arc::strong_count(share) > 1 || share.work().now(now) > 0.0);
+        }
+        let new = || Arc::new(Share::at_rest(now));
+        (Arc::clone(self.by_organisation.entry(organisation).or_insert_with(new)), is_shared)
+    }
+}
+
+impl Share {
+    fn at_rest(now: Instant) -> Self {
+        let work = Work { seconds: 0.0, at: now, rests_until: now };
+        Self { work: Mutex::new(work), turns: Arc::new(Semaphore::new(1)) }
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Work {
+    /// Seconds of work that are not worn off at this time.
+    fn now(&mut self, now: Instant) -> f64 {
+        let worn_off = now.saturating_duration_since(self.at).as_secs_f64() * REFILL;
+        *self = Self { seconds: (self.seconds - worn_off).max(0.0), at: now, ..*self };
+        self.seconds
+    }
+}
+
+impl Turn {
+    /// Does the work, and counts how long it takes a thread.
+    pub(super) async fn work<F: Future>(mut self, work: F) -> F::Output {
+        let mut work = pin!(work);
+        let mut held = pin!(tokio::time::sleep(HELD_MAX));
+        poll_fn(|context| {
+            if self.permit.is_some() && held.as_mut().poll(context).is_ready() {
+                self.permit = None;
+            }
+            let begun = Instant::now();
+            let polled = work.as_mut().poll(context);
+            self.spent += begun.elapsed();
+            polled
+        })
+        .await
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let now = Instant::now();
+        let mut work = self.share.work();
+        work.now(now);
+        work.seconds += self.spent.as_secs_f64();
+        if self.permit.is_some() {
+            work.rests_until = now + self.spent.min(REST_MAX);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAVY: i64 = 1;
+    const LIGHT: i64 = 2;
+
+    async fn asks(turns: &FairTurns, organisation: i64, spent: Duration) {
+        end(turns.turn(organisation).await, spent);
+    }
+
+    fn end(mut turn: Turn, spent: Duration) {
+        turn.spent = spent;
+    }
+
+    /// How long somebody waits who has just asked for this much work.
+    async fn waited(turns: &FairTurns, organisation: i64) -> Duration {
+        let begun = Instant::now();
+        drop(turns.turn(organisation).await);
+        begun.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_asks_for_much_waits_while_others_ask() {
+        let turns = FairTurns::default();
+        asks(&turns, LIGHT, Duration::from_millis(1)).await;
+        asks(&turns, HEAVY, Duration::from_secs(1)).await;
+        let first = turns.turn(HEAVY).await;
+        assert!(first.permit.is_some());
+        end(first, Duration::from_millis(50));
+        assert_eq!(waited(&turns, HEAVY).await, Duration::from_millis(50), "the threads rest as long");
+        assert_eq!(waited(&turns, LIGHT).await, Duration::ZERO);
+        asks(&turns, HEAVY, Duration::from_secs(9)).await;
+        assert_eq!(waited(&turns, HEAVY).await, REST_MAX, "but not for ever");
+    }
+
+    /// Also when nobody waits for the answer any more.
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_that_is_given_up_ends() {
+        let turns = FairTurns::default();
+        asks(&turns, HEAVY, Duration::from_secs(1)).await;
+        asks(&turns, LIGHT, Duration::ZERO).await;
+        let never = turns.turn(HEAVY).await.work(std::future::pending::<()>());
+        let given_up = tokio::time::timeout(Duration::from_millis(1), never).await;
+        assert!(given_up.is_err());
+        assert!(turns.turn(HEAVY).await.permit.is_some(), "the next one has its turn");
+    }
+
+    /// Somebody who sends a body slowly keeps nobody waiting for long.
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_that_waits_is_passed_on() {
+        let turns = FairTurns::default();
+        asks(&turns, HEAVY, Duration::from_secs(2)).await;
+        asks(&turns, LIGHT, Duration::ZERO).await;
+        let slow = turns.turn(HEAVY).await.work(tokio::time::sleep(Duration::from_secs(30)));
+        let (_, waited) = tokio::join!(slow, waited(&turns, HEAVY));
+        assert_eq!(waited, HELD_MAX);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_alone_has_everything() {
+        let turns = FairTurns::default();
+        for _ in 0..5 {
+            asks(&turns, HEAVY, Duration::from_secs(1)).await;
+            assert!(turns.turn(HEAVY).await.permit.is_none());
+        }
+        asks(&turns, LIGHT, Duration::ZERO).await;
+        assert!(turns.turn(HEAVY).await.permit.is_some(), "now there is somebody else");
+        tokio::time::sleep(RECENT).await;
+        assert!(turns.turn(HEAVY).await.permit.is_none(), "that was some time ago");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_wears_off() {
+        let turns = FairTurns::default();
+        asks(&turns, HEAVY, Duration::from_secs(1)).await;
+        for (seconds, is_heavy) in [(2, true), (2, false)] {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            asks(&turns, LIGHT, Duration::ZERO).await;
+            assert_eq!(turns.turn(HEAVY).await.permit.is_some(), is_heavy);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_crowd_of_organisations_is_forgotten_at_rest() {
+        let turns = FairTurns::default();
+        asks(&turns, HEAVY, Duration::from_secs(1)).await;
+        for other in 0..i64::try_from(2 * ORGANISATIONS).unwrap() {
+            asks(&turns, 10 + other, Duration::ZERO).await;
+        }
+        assert!(turns.shares().by_organisation.len() <= ORGANISATIONS);
+        assert!(turns.turn(HEAVY).await.permit.is_some());
+    }
+}

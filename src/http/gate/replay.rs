@@ -1,0 +1,174 @@
+//! An answer that is given again (contract 1.10), also one that was too long to be kept: what it shows is read again.
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ACCEPT_LANGUAGE, HeaderName, HeaderValue};
+use serde_json::{Value, json};
+
+use crate::http::gate::call::{Call, RequestBody};
+use crate::http::gate::guarded::{guarded, run_write};
+use crate::http::gate::route::{Handler, Routes, Verb};
+use crate::http::kit::error::ApiError;
+use crate::http::kit::path::RequestPath;
+use crate::http::kit::query::Query;
+use crate::http::kit::reply::{Reply, ReplyBody};
+
+/// The request whose answer is kept.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// Its path.
+    pub path: String,
+    /// True if it changes nothing, so that it may run again.
+    pub may_run_again: bool,
+}
+
+/// An answer that was kept.
+#[derive(Debug)]
+pub struct Replay {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Its body.
+    pub body: ReplayBody,
+}
+
+/// The body of an answer that was kept.
+#[derive(Debug)]
+pub enum ReplayBody {
+    /// As it was sent.
+    Kept(String),
+    /// To be made again.
+    MadeAgain {
+        /// Path of the resource that it shows; empty when the request may run again.
+        resource: String,
+        /// The language in which it was sent.
+        language: Option<String>,
+    },
+}
+
+impl Origin {
+    /// The path of the resource that an answer shows: the new one, or the one that the request is about; empty when the request
+    /// may run again, `None` when the answer shows nothing that can be read.
+    #[must_use]
+    pub fn resource(&self, reply: &Reply) -> Option<String> {
+        if self.may_run_again {
+            return Some(String::new());
+        }
+        if let Some(location) = reply.head().location {
+            return location.find("/v1/").map(|at| location[at..].to_owned());
+        }
+        let id = match &reply.body {
+            ReplyBody::Json(body) => body["data"]["id"].as_str().map(str::to_owned),
+            ReplyBody::Text(text) => {
+                let body: Option<Value> = serde_json::from_str(text).ok();
+                body.and_then(|body| body["data"]["id"].as_str().map(str::to_owned))
+            }
+            ReplyBody::Events(_) => None,
+        };
+        let end = id.and_then(|id| Some(self.path.find(&format!("/{id}"))? + 1 + id.len()));
+        end.map(|end| self.path[..end].to_owned())
+    }
+}
+
+impl Replay {
+    /// The whole answer. One that is made again shows its resource as it is now, or its id alone when it is gone.
+    ///
+    /// # Errors
+    /// Those of the request that reads it.
+    pub async fn answer<S>(
+        self,
+        routes: &Routes<S>,
+        handler: Handler<S>,
+        call: Call<S>,
+    ) -> Result<Reply, ApiError> {
+        let body = match self.body {
+            ReplayBody::Kept(body) => body,
+            ReplayBody::MadeAgain { resource, .. } if resource.is_empty() => {
+                run_write(handler, Call { known_input: None, ..call }).await?.text()
+            }
+            ReplayBody::MadeAgain { resource, language } => read(routes, &resource, language, call).await?,
+        };
+        Ok(Reply::stored(self.status, self.headers, body))
+    }
+}
+
+/// The body that a `GET` of this path has; the id alone when the resource is gone, or the caller may not read it.
+async fn read<S>(
+    routes: &Routes<S>,
+    resource: &str,
+    language: Option<String>,
+    call: Call<S>,
+) -> Result<String, ApiError> {
+    let path = RequestPath::parse(resource);
+    let (found, values) = routes.find(&path).ok_or(ApiError::NotFound)?;
+    let route = found.route(Verb::Get).ok_or(ApiError::NotFound)?;
+    let id = resource.rsplit('/').next().unwrap_or_default();
+    let id_alone = json!({"data": {"id": id}}).to_string();
+    // It was shown what it had made; what has become of it since is for those who may read it.
+    if route.access().check(&call.caller, &Query::default()).is_err() {
+        return Ok(id_alone);
+    }
+    let mut headers = call.headers.clone();
+    headers.remove(ACCEPT_LANGUAGE);
+    if let Some(language) = language.and_then(|language| HeaderValue::from_str(&language).ok()) {
+        headers.insert(ACCEPT_LANGUAGE, language);
+    }
+    let call = Call {
+        path: values,
+        canonical_path: path.canonical(),
+        query: Query::default(),
+        headers,
+        body: RequestBody::none(),
+        known_input: None,
+        state: Arc::clone(&call.state),
+        ..call
+    };
+    match guarded(route.handler()(call)).await {
+        Ok(reply) => Ok(reply.text()),
+        Err(ApiError::NotFound) => Ok(id_alone),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const ID: &str = "rNSJxMbDTX2uHc08AiCqo";
+
+    #[rstest]
+    #[case("/v1/incidents/{id}/updates", false, Some(ID), None, Some("/v1/incidents/{id}"))]
+    #[case(
+        "/v1/statuspages/AAAAAAAAAAAAAAAAAAAAA/components/{id}/x",
+        false,
+        Some(ID),
+        None,
+        Some("/v1/statuspages/AAAAAAAAAAAAAAAAAAAAA/components/{id}")
+    )]
+    #[case("/v1/tags", false, Some(ID), Some("https://a.example/sub/v1/tags/{id}"), Some("/v1/tags/{id}"))]
+    #[case("/v1/tags/ensure", false, Some(ID), None, None)]
+    #[case("/v1/notifications/redeliver", false, None, None, None)]
+    #[case("/v1/services/{id}/simulate", true, None, None, Some(""))]
+    fn an_answer_shows_a_resource(
+        #[case] path: &str,
+        #[case] may_run_again: bool,
+        #[case] id: Option<&str>,
+        #[case] location: Option<&str>,
+        #[case] expected: Option<&str>,
+    ) {
+        let fill = |text: &str| text.replace("{id}", ID);
+        let data = json!({"id": id});
+        let reply = location.map_or_else(
+            || Reply::data(data.clone()),
+            |location| Reply::created(data.clone(), &fill(location)),
+        );
+        let origin = Origin { path: fill(path), may_run_again };
+        assert_eq!(origin.resource(&reply), expected.map(fill));
+        let text = Reply { body: ReplyBody::Text(reply.text()), ..reply };
+        assert_eq!(origin.resource(&text), expected.map(fill), "written by a view");
+    }
+}

@@ -1,0 +1,53 @@
+//! The route table: what it finds, and what it refuses.
+
+use rstest::rstest;
+
+use super::*;
+
+const VIEW: Access = Access::needs(&[Permission::ServicesView]);
+
+async fn nothing<T>(_: Call<()>) -> Result<T, ApiError> {
+    Err(ApiError::NotFound)
+}
+
+fn table() -> Routes<()> {
+    let table = Routes::new([
+        Route::get("/v1/tags/{id}", VIEW, nothing),
+        Route::update("/v1/tags/{id}", VIEW, nothing),
+        Route::delete("/v1/tags/{id}", VIEW, nothing),
+        Route::post("/v1/tags/ensure", VIEW, nothing),
+        Route::post("/v1/tags", VIEW, nothing),
+        Route::get("/v1/tags", VIEW, nothing),
+    ]);
+    table.unwrap()
+}
+
+#[rstest]
+#[case("/v1/tags", Some("GET, HEAD, POST"))]
+#[case("/v1/tags/", Some("GET, HEAD, POST"))]
+#[case("/v1/tags/a", Some("GET, HEAD, PUT, PATCH, DELETE"))]
+#[case("/v1/tags/ensure", Some("POST"))]
+#[case("/v1/tags/a/b", None)]
+#[case("/v1", None)]
+fn a_path_has_the_methods_of_its_most_exact_pattern(#[case] path: &str, #[case] allow: Option<&str>) {
+    let table = table();
+    let found = table.find(&RequestPath::parse(path));
+    assert_eq!(found.map(|(resource, _)| resource.allow()).as_deref(), allow);
+}
+
+#[test]
+fn a_route_without_permission_or_twice_does_not_start() {
+    let open = Routes::new([Route::post("/v1/tags", Access::needs(&[]), nothing)]);
+    let (method, path) = ("POST", "/v1/tags");
+    assert_eq!(open.err(), Some(RouteTableError::Open { method, path }));
+    let twice = Routes::new([Route::post(path, VIEW, nothing), Route::post(path, VIEW, nothing)]);
+    assert_eq!(twice.err(), Some(RouteTableError::Twice { method, path }));
+    assert!(Routes::new([Route::get("/v1/me", Access::any_token(), nothing)]).is_ok());
+}
+
+#[test]
+fn methods_that_no_route_knows_have_no_verb() {
+    assert_eq!(Verb::of(&Method::PATCH), Some(Verb::Patch));
+    assert_eq!(Verb::of(&Method::TRACE), None);
+    assert_eq!(Verb::of(&Method::from_bytes(b"get").unwrap()), None);
+}

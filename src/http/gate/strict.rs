@@ -1,0 +1,74 @@
+//! `Prefer: handling=strict` (RFC 7240; contract 7, no. 48): what an operation does not know of a request is refused instead of
+//! ignored.
+//!
+//! It is found before the handler runs, and told in its turn among the checks of contract 1.8: the handler runs with an
+//! [`Effect`](crate::http::gate::write::Effect) that cannot be committed, so that what comes earlier is told first.
+
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::reply::Reply;
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+const HANDLING: &str = "handling";
+const STRICT: &str = "strict";
+
+/// Says that a request was handled strictly.
+pub const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+/// The value of [`PREFERENCE_APPLIED`].
+pub const HANDLED_STRICTLY: HeaderValue = HeaderValue::from_static("handling=strict");
+
+/// Returns true if a request with these headers is to be handled strictly. Of several values of one preference the first
+/// counts.
+#[must_use]
+pub fn is_strict(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(PREFER).filter_map(|line| line.to_str().ok());
+    let mut preferences = lines.flat_map(|line| line.split(',')).filter_map(|preference| {
+        let (name, value) = preference.split(';').next()?.split_once('=')?;
+        name.trim().eq_ignore_ascii_case(HANDLING).then(|| value.trim().trim_matches('"'))
+    });
+    preferences.next().is_some_and(|value| value.eq_ignore_ascii_case(STRICT))
+}
+
+/// The answer to a request of which this is unknown.
+///
+/// # Errors
+/// 422 with what is unknown, also where the handler had nothing to say against it or no room; else the refusal of the handler.
+pub(super) fn judged(outcome: Result<Reply, ApiError>, unknown: FieldErrors) -> Result<Reply, ApiError> {
+    if unknown.is_empty() {
+        return outcome;
+    }
+    match outcome {
+        Ok(_) | Err(ApiError::Quota(_)) => Err(unknown.into()),
+        Err(ApiError::Fields(errors)) => {
+            let mut all = unknown;
+            all.extend(errors);
+            Err(all.into())
+        }
+        refused => refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(&["handling=strict"], true)]
+    #[case(&["Handling = \"strict\""], true)]
+    #[case(&["respond-async, handling=strict; foo=bar"], true)]
+    #[case(&["wait=10", "handling=strict"], true)]
+    #[case(&["handling=lenient, handling=strict"], false)]
+    #[case(&["handling=lenient"], false)]
+    #[case(&["handling"], false)]
+    #[case(&["strict"], false)]
+    #[case(&["wait=10; handling=strict"], false)]
+    #[case(&[], false)]
+    fn only_strict_handling_is_strict(#[case] lines: &[&'static str], #[case] expected: bool) {
+        let headers = lines.iter().map(|line| (PREFER, HeaderValue::from_static(line))).collect();
+        assert_eq!(is_strict(&headers), expected);
+    }
+}

@@ -1,0 +1,119 @@
+//! What the description says of requests, for strict ones: parameters and members of each operation by their names.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::http::gate::route::Verb;
+use crate::http::kit::known_input::{KnownBody, KnownInput, KnownValue};
+use crate::http::openapi::shape_of;
+
+/// Schemas within each other at most; deeper than any body may be nested.
+const DEPTH_MAX: usize = 64;
+
+/// The known inputs of all operations of a document.
+pub(in crate::http) struct KnownInputs(HashMap<(Verb, String), KnownInput>);
+
+impl KnownInputs {
+    /// Reads a document. What it does not describe knows no parameters and no body.
+    pub(in crate::http) fn of(document: &Value) -> Self {
+        let mut inputs = HashMap::new();
+        for (path, item) in members(&document["paths"]) {
+            for verb in Verb::ALL {
+                if let Some(operation) = item.get(verb.as_str().to_ascii_lowercase()) {
+                    inputs.insert((verb, key_of(path)), input(document, operation));
+                }
+            }
+        }
+        Self(inputs)
+    }
+
+    /// The input of the operation at this pattern of a path; `HEAD` is as `GET`.
+    pub(in crate::http) fn find(&self, verb: Verb, pattern: &str) -> KnownInput {
+        let known = if verb == Verb::Head { Verb::Get } else { verb };
+        let mut input = self.0.get(&(known, key_of(pattern))).cloned().unwrap_or_default();
+        if verb.is_safe() || verb == Verb::Delete {
+            // Nobody looks at it (contract 1.2).
+            input.body = KnownBody::Other;
+        }
+        input
+    }
+}
+
+fn key_of(path: &str) -> String {
+    shape_of(path).collect::<Vec<_>>().join("/")
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn input(document: &Value, operation: &Value) -> KnownInput {
+    let in_query = entries(&operation["parameters"]).filter(|parameter| parameter["in"] == "query");
+    let names = in_query.filter_map(|parameter| parameter["name"].as_str());
+    let content = &operation["requestBody"]["content"];
+    let body = match content.get("application/json") {
+        Some(json) => KnownBody::Object(known(document, &json["schema"], 0)),
+        None if content.is_object() => KnownBody::Other,
+        None => KnownBody::Empty,
+    };
+    KnownInput { parameters: names.map(str::to_owned).collect(), body }
+}
+
+/// The members that a schema names, in any of its variants.
+fn known(document: &Value, schema: &Value, depth: usize) -> KnownValue {
+    if depth > DEPTH_MAX {
+        return KnownValue { is_open: true, ..KnownValue::default() };
+    }
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = document.pointer(reference.trim_start_matches('#'));
+        return target.map(|schema| known(document, schema, depth + 1)).unwrap_or_default();
+    }
+    let inner = |schema: &Value| known(document, schema, depth + 1);
+    let named = members(&schema["properties"]).map(|(name, schema)| (name.clone(), inner(schema)));
+    let own = KnownValue {
+        members: schema["properties"].is_object().then(|| named.collect()),
+        entries: schema.get("items").map(|schema| Box::new(inner(schema))),
+        is_open: schema.get("additionalProperties").is_some_and(|others| *others != false),
+    };
+    let variants = ["oneOf", "anyOf", "allOf"].into_iter().flat_map(|key| entries(&schema[key]));
+    variants.map(inner).fold(own, KnownValue::or)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::http::kit::query::Query;
+
+    #[test]
+    fn the_description_says_what_an_operation_knows() {
+        let document = json!({
+            "paths": {"/v1/things/{thing}": {
+                "get": {"parameters": [{"in": "query", "name": "page"}, {"in": "header", "name": "Accept-Language"}]},
+                "patch": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}},
+                "post": {"requestBody": {"content": {"multipart/form-data": {"schema": {}}}}},
+            }},
+            "components": {"schemas": {"Thing": {"properties": {
+                "title": {"oneOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]},
+                "auth": {"anyOf": [{"properties": {"token": {}}, "additionalProperties": false}, {"properties": {"name": {}}}]},
+                "list": {"type": "array", "items": {"$ref": "#/components/schemas/Thing"}},
+            }}}},
+        });
+        let inputs = KnownInputs::of(&document);
+        let head = inputs.find(Verb::Head, "/v1/things/{id}");
+        assert!(head.unknown_parameters(&Query::parse("page=2")).is_empty());
+        assert_eq!(inputs.find(Verb::Post, "/v1/things/{id}").body, KnownBody::Other);
+        assert_eq!(inputs.find(Verb::Put, "/v1/things/{id}"), KnownInput::default());
+        assert_eq!(inputs.find(Verb::Delete, "/v1/things/{id}").body, KnownBody::Other);
+        let body = json!({"title": {"en": "a"}, "auth": {"token": 1, "name": 2, "x": 3}, "list": [{"list": [{"y": 1}]}]});
+        let unknown = inputs.find(Verb::Patch, "/v1/things/{id}").unknown_members(body.as_object().unwrap());
+        let paths: Vec<_> = unknown.iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, ["auth.x", "list.0.list.0.y"]);
+    }
+}
