@@ -1,0 +1,116 @@
+//! `watchkeeper doctor`: here are the words; the work is `crate::doctor`.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::picture::paint;
+use crate::cli::printable::printable;
+use crate::cli::running::say;
+use crate::cli::variables;
+use crate::config::Config;
+use crate::doctor::{Finding, Verdict, examine};
+
+const DOCTOR_ABOUT: &str = "\
+Look at an installation and its machine: what is fine, what is not, and what to do next.
+
+Looks at the settings, the data folder and its disk, the secret key, both databases, the server if it runs, name servers, NATS, \
+pings, descriptors and backups. It changes nothing, and may run beside the server. What could not be found out is 'unknown', \
+never 'fine'. Run it as the user of the server.
+
+--json prints {\"has_problem\": bool, \"findings\": [{\"check\", \"verdict\": \"fine\" | \"warning\" | \"unknown\" | \"problem\", \"said\", \
+\"advice\": text or null}]}.
+
+  watchkeeper doctor
+  watchkeeper doctor --json | jq '.findings[] | select(.verdict != \"fine\")'
+
+Exit codes: 0 no problem (there may be warnings), 1 a problem, 2 wrong usage or settings that cannot be read.";
+
+/// Look at an installation and its machine, and say what to do
+#[derive(Args)]
+#[command(long_about = DOCTOR_ABOUT)]
+pub(super) struct DoctorArguments {
+    /// Seconds that each check may take
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    patience: u64,
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
+/// Looks at everything and says what was found.
+pub(super) async fn run(
+    arguments: &DoctorArguments,
+    (config, file): (&Config, Option<&Path>),
+    command: &clap::Command,
+) -> ExitCode {
+    let mut findings = settings_of(file, command);
+    findings.extend(examine(config, Duration::from_secs(arguments.patience)).await);
+    let has_problem = findings.iter().any(|finding| finding.verdict == Verdict::Problem);
+    if arguments.as_json {
+        say(&json!({"has_problem": has_problem, "findings": findings}).to_string());
+    } else {
+        let colours = std::io::stdout().is_terminal();
+        findings.iter().for_each(|finding| say(&line(finding, colours)));
+        say(&summary(&findings));
+    }
+    if has_problem { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// The settings have been read; variables that are none are a warning each.
+fn settings_of(file: Option<&Path>, command: &clap::Command) -> Vec<Finding> {
+    let unknown = variables::unknown_of_process(command);
+    if unknown.is_empty() {
+        let from = file.map_or_else(|| "no file".to_owned(), |file| file.display().to_string());
+        return vec![Finding::fine("settings", format!("read from {from}, variables and flags"))];
+    }
+    let warn = |(name, meant): (String, Option<String>)| {
+        let advice = meant.map_or_else(
+            || "see watchkeeper serve --help".to_owned(),
+            |meant| format!("did you mean {meant}?"),
+        );
+        Finding::warning("settings", format!("{name} is no setting and is ignored"), advice)
+    };
+    unknown.into_iter().map(warn).collect()
+}
+
+fn line(finding: &Finding, colours: bool) -> String {
+    let Finding { check, verdict, said, advice } = finding;
+    let colour = match verdict {
+        Verdict::Fine => "32",
+        Verdict::Warning | Verdict::Unknown => "33",
+        Verdict::Problem => "31",
+    };
+    let word = paint(&format!("{:<8}", verdict.as_str()), colour, colours);
+    let line = format!("{word} {check:<17} {}", printable(said));
+    match advice {
+        Some(advice) => format!("{line}\n{:>26} -> {}", "", printable(advice)),
+        None => line,
+    }
+}
+
+fn summary(findings: &[Finding]) -> String {
+    let count = |wanted| findings.iter().filter(|finding| finding.verdict == wanted).count();
+    let [problems, warnings, unknown] = [Verdict::Problem, Verdict::Warning, Verdict::Unknown].map(count);
+    format!("{problems} problems, {warnings} warnings, {unknown} not known, {} fine.", count(Verdict::Fine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_what_was_seen_and_what_to_do() {
+        let fine = Finding::fine("disk", "9 MiB free");
+        assert_eq!(line(&fine, false), "fine     disk              9 MiB free");
+        let odd = Finding::problem("server", "\u{1b}[2J", "look");
+        let text = line(&odd, false);
+        assert!(text.starts_with("problem  server") && text.ends_with("-> look"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+        assert_eq!(summary(&[fine, odd]), "1 problems, 0 warnings, 0 not known, 1 fine.");
+    }
+}

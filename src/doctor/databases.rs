@@ -1,0 +1,151 @@
+//! The databases: sound, of a version that this program knows, opened by the key that is there.
+
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+
+use crate::app::{embedded, first_start};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::doctor::finding::Finding;
+use crate::doctor::{OTHER_USER, is_closed};
+use crate::store::file_copy::{DatabaseFile, FileError, FileKind};
+use crate::store::installation::{KeyCheck, compare_key};
+use crate::store::server_facts;
+
+/// Clocks of this machine and of PostgreSQL may differ by so much, in seconds.
+const APART_SECONDS: i64 = 2;
+
+pub(super) async fn look_at_main(config: &Config) -> Vec<Finding> {
+    let url = config.database_url.as_deref().unwrap_or_default();
+    vec![look_at("main database", FileKind::Main, embedded::main_file(config).ok(), url).await]
+}
+
+pub(super) async fn look_at_history(config: &Config) -> Vec<Finding> {
+    let url = config.history_url.as_deref().unwrap_or_default();
+    vec![look_at("history database", FileKind::History, embedded::history_file(config).ok(), url).await]
+}
+
+/// A file, or what is behind the URL.
+async fn look_at(check: &'static str, kind: FileKind, file: Option<PathBuf>, url: &str) -> Finding {
+    let Some(file) = file else { return look_at_postgres(check, url).await };
+    let advice = "put it back from a backup: watchkeeper restore (docs/operations.md)";
+    if is_closed(&file) {
+        return Finding::unknown(check, format!("this user may not read {}", file.display()), OTHER_USER);
+    }
+    if !file.exists() {
+        return Finding::problem(check, format!("{} is missing", file.display()), advice);
+    }
+    let found = look_at_file(check, kind, &file).await;
+    found.unwrap_or_else(|error| Finding::problem(check, error.to_string(), advice))
+}
+
+async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Result<Finding, FileError> {
+    let mut opened = DatabaseFile::open_to_read(file).await?;
+    if let Some(step) = opened.unknown_step(kind).await? {
+        let said = format!("it is of a newer version than this program: {step}");
+        return Ok(Finding::problem(check, said, "use the newer program, or put the backup of before back"));
+    }
+    let complaints = opened.quick_complaints().await?;
+    if !complaints.is_empty() {
+        let said = format!("it is damaged: {}", complaints.join("; "));
+        return Ok(Finding::problem(check, said, "stop the server and put it back from a backup"));
+    }
+    if opened.lacks_steps(kind).await? {
+        let said = "sound, of an earlier version";
+        return Ok(Finding::warning(check, said, "the next start brings it up to date; back it up before"));
+    }
+    Ok(Finding::fine(check, "sound, and of this version"))
+}
+
+/// Compares the key with what is sealed.
+pub(super) async fn look_at_key(config: &Config) -> Vec<Finding> {
+    vec![judged_key(config).await]
+}
+
+async fn judged_key(config: &Config) -> Finding {
+    let check = "secret key";
+    let Ok(main) = embedded::main_file(config) else {
+        let said = "not compared: the main database is a PostgreSQL";
+        return Finding::unknown(check, said, "a start compares it, and refuses a wrong one");
+    };
+    let key = config.data_dir.join(first_start::KEY_FILE);
+    for file in [&main, &key] {
+        if is_closed(file) {
+            return Finding::unknown(check, format!("this user may not read {}", file.display()), OTHER_USER);
+        }
+    }
+    let stored = async { DatabaseFile::open_to_read(&main).await?.key_check().await };
+    let stored = match stored.await {
+        Ok(Some(stored)) => stored,
+        Ok(None) => return Finding::fine(check, "nothing has been sealed yet"),
+        Err(error) => return Finding::unknown(check, error.to_string(), "look at the main database first"),
+    };
+    match first_start::sealer(config) {
+        Err(error) => Finding::problem(check, error.to_string(), "put the key back from where it is kept"),
+        Ok((_, Some(missing))) => Finding::problem(
+            check,
+            format!("{} is missing", missing.file().display()),
+            "put the key back from where it is kept: without it no secret can be read",
+        ),
+        Ok((sealer, None)) => match compare_key(&stored, &sealer) {
+            KeyCheck::Right => Finding::fine(check, "it opens what is sealed"),
+            KeyCheck::Wrong => Finding::problem(
+                check,
+                "it is not the one that secrets were sealed with",
+                "put the right key back: it is that of the backup, or of WATCHKEEPER_SECRET_KEY at the first start",
+            ),
+        },
+    }
+}
+
+async fn look_at_postgres(check: &'static str, url: &str) -> Finding {
+    match server_facts::read(url).await {
+        Err(error) => Finding::problem(
+            check,
+            format!("PostgreSQL does not answer: {}", without_url(&error.to_string())),
+            "look at the server, at the way to it, and at user and password of the URL",
+        ),
+        Ok(facts) => judged_server(check, &facts.version, facts.now, Clock::System.now().ms()),
+    }
+}
+
+/// The reason why a server does not answer. One that shows the URL would show its password.
+fn without_url(reason: &str) -> &str {
+    if reason.contains("://") { "its URL cannot be used" } else { reason }
+}
+
+fn judged_server(check: &'static str, version: &str, now: DateTime<Utc>, here_ms: i64) -> Finding {
+    let apart = (now.timestamp_millis() - here_ms) / 1_000;
+    if apart.abs() > APART_SECONDS {
+        let said = format!("PostgreSQL {version}: its clock is {apart} s ahead of this machine's");
+        return Finding::warning(check, said, "let both machines set their clocks by NTP");
+    }
+    Finding::fine(check, format!("PostgreSQL {version} answers"))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::doctor::finding::Verdict;
+
+    #[tokio::test]
+    async fn no_password_is_shown() {
+        for url in ["postgres://u:SECRETPW@127.0.0.1:99999/db", "postgres://u:SECRETPW/x@127.0.0.1/db"] {
+            let found = look_at_postgres("main database", url).await;
+            assert!(found.verdict == Verdict::Problem && !found.said.contains("SECRETPW"), "{found:?}");
+        }
+    }
+
+    #[rstest]
+    #[case(0, Verdict::Fine)]
+    #[case(2_999, Verdict::Fine)]
+    #[case(3_000, Verdict::Warning)]
+    #[case(-60_000, Verdict::Warning)]
+    fn clocks_that_are_apart_are_a_warning(#[case] apart_ms: i64, #[case] expected: Verdict) {
+        let now = DateTime::from_timestamp_millis(1_000_000_000_000 + apart_ms).unwrap();
+        assert_eq!(judged_server("main database", "17.2", now, 1_000_000_000_000).verdict, expected);
+    }
+}

@@ -1,0 +1,202 @@
+//! The data folder: who can read its secrets, how much room there is, on what file system; and the backups beside it.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use nix::sys::statfs::{self, FsType};
+use nix::sys::statvfs::statvfs;
+
+use crate::app::first_start::KEY_FILE;
+use crate::backup::newest_backup;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::doctor::OTHER_USER;
+use crate::doctor::finding::Finding;
+
+/// Less room than this is a warning: what waits for a history that is away may take as much.
+const ROOM_BYTES: u64 = 1_024 * 1_024 * 1_024;
+/// A backup is old when it has this many times the age at which the next one is due.
+const OLD: u32 = 2;
+/// File systems over a network, on which the shared memory of SQLite's log does not work.
+const OVER_NETWORK: [(i64, &str); 4] =
+    [(0x6969, "NFS"), (0xff53_4d42, "SMB"), (0xfe53_4d42, "SMB"), (0x0102_1997, "9p")];
+
+pub(super) fn look(config: &Config) -> Vec<Finding> {
+    let folder = &config.data_dir;
+    if !folder.is_dir() {
+        let said = format!("there is no folder {}", folder.display());
+        return vec![Finding::warning("data folder", said, "it is made by the next start")];
+    }
+    let mut found = vec![modes(folder), room(folder)];
+    if config.database_url.is_none() || config.history_url.is_none() {
+        found.push(file_system(folder));
+    }
+    found
+}
+
+/// Secrets are for their owner alone, and nobody else puts files there.
+fn modes(folder: &Path) -> Finding {
+    let check = "data folder";
+    let (owner, mode) = match fs::metadata(folder) {
+        Ok(found) => (found.uid(), found.permissions().mode()),
+        Err(error) => return Finding::unknown(check, error.to_string(), OTHER_USER),
+    };
+    if mode & 0o022 != 0 {
+        let said = format!("others can write into {}", folder.display());
+        return Finding::problem(check, said, format!("chmod 700 {}", folder.display()));
+    }
+    let (mut open, mut foreign) = (Vec::new(), Vec::new());
+    // Into a closed folder nobody else gets; the key and the token may be copied from there with their modes.
+    let databases: &[&str] = if mode & 0o077 == 0 { &[] } else { &["main.db", "history.db"] };
+    for name in [KEY_FILE, "token"].iter().chain(databases) {
+        let file = folder.join(name);
+        match fs::metadata(&file) {
+            Ok(found) if found.permissions().mode() & 0o077 != 0 => open.push(file.display().to_string()),
+            Ok(found) if found.uid() != owner => foreign.push(file.display().to_string()),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Finding::unknown(check, format!("{}: {error}", file.display()), OTHER_USER),
+        }
+    }
+    if !open.is_empty() {
+        let said = format!("others can read {}", open.join(" and "));
+        let advice = format!(
+            "chmod 600 {}; who has read the key or the token can use it: think of new ones",
+            open.join(" ")
+        );
+        return Finding::problem(check, said, advice);
+    }
+    if !foreign.is_empty() {
+        let said = format!("not of the folder's user: {}", foreign.join(" and "));
+        return Finding::warning(check, said, "chown them to the user of the server");
+    }
+    Finding::fine(check, format!("{}: its secrets are for their owner alone", folder.display()))
+}
+
+fn room(folder: &Path) -> Finding {
+    let check = "disk";
+    match statvfs(folder) {
+        Ok(found) => {
+            let free = found.blocks_available() * found.fragment_size();
+            judged_room(free, folder)
+        }
+        Err(error) => Finding::unknown(check, format!("its room is not known: {error}"), "look with: df -h"),
+    }
+}
+
+fn judged_room(free: u64, folder: &Path) -> Finding {
+    let mebibytes = free / (1_024 * 1_024);
+    let said = format!("{mebibytes} MiB free at {}", folder.display());
+    if free < ROOM_BYTES {
+        return Finding::warning(
+            "disk",
+            said,
+            "make room: when it is full nothing can be saved, and results wait in memory",
+        );
+    }
+    Finding::fine("disk", said)
+}
+
+fn file_system(folder: &Path) -> Finding {
+    match statfs::statfs(folder) {
+        Ok(found) => judged_file_system(found.filesystem_type()),
+        Err(error) => Finding::unknown("file system", format!("not known: {error}"), "look with: stat -f"),
+    }
+}
+
+fn judged_file_system(kind: FsType) -> Finding {
+    let number = kind.0 & 0xffff_ffff;
+    match OVER_NETWORK.iter().find(|(known, _)| *known == number) {
+        Some((_, name)) => Finding::warning(
+            "file system",
+            format!("the data folder is on {name}: the databases may be damaged there"),
+            "move it to a local disk, or use PostgreSQL (docs/promote.md)",
+        ),
+        None => Finding::fine("file system", "it is local"),
+    }
+}
+
+/// The newest of the backups that a server makes by itself.
+pub(super) fn look_for_backups(config: &Config) -> Vec<Finding> {
+    let check = "backups";
+    let Some(folder) = &config.backup.folder else {
+        if config.database_url.is_some() {
+            let said = "PostgreSQL has tools of its own, which are not checked";
+            let advice = "let pg_dump run regularly, that of the main database before that of the history";
+            return vec![Finding::unknown(check, said, advice)];
+        }
+        return vec![Finding::warning(
+            check,
+            "the server makes none by itself",
+            "set backup.folder, or run watchkeeper backup regularly (docs/operations.md)",
+        )];
+    };
+    let every = config.backup.every.get();
+    let found = match newest_backup(folder) {
+        Err(error) => Finding::problem(check, error.to_string(), "the server must be able to write there"),
+        Ok(None) => Finding::warning(
+            check,
+            format!("there is none in {}", folder.display()),
+            "is the server running?",
+        ),
+        Ok(Some(newest)) => {
+            let age_seconds = (Clock::System.now().ms() - newest.ms()).max(0).unsigned_abs() / 1_000;
+            let said = format!("the newest is {} hours old", age_seconds / 3_600);
+            if age_seconds > (every * OLD).as_secs() {
+                Finding::problem(check, said, "look for the reason in the log of the server")
+            } else {
+                Finding::fine(check, said)
+            }
+        }
+    };
+    vec![found]
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::doctor::finding::Verdict;
+
+    #[rstest]
+    #[case(0, Verdict::Warning)]
+    #[case(ROOM_BYTES - 1, Verdict::Warning)]
+    #[case(ROOM_BYTES, Verdict::Fine)]
+    fn little_room_is_a_warning(#[case] free: u64, #[case] expected: Verdict) {
+        assert_eq!(judged_room(free, Path::new("data")).verdict, expected);
+    }
+
+    #[rstest]
+    #[case(0x6969, Verdict::Warning)]
+    #[case(0xff53_4d42, Verdict::Warning)]
+    #[case(0xef53, Verdict::Fine)]
+    fn a_file_system_over_the_network_is_a_warning(#[case] number: i64, #[case] expected: Verdict) {
+        assert_eq!(judged_file_system(FsType(number)).verdict, expected);
+    }
+
+    #[rstest]
+    #[case(0o600, Verdict::Fine)]
+    #[case(0o640, Verdict::Problem)]
+    #[case(0o604, Verdict::Problem)]
+    fn a_key_that_others_can_read_is_a_problem(#[case] mode: u32, #[case] expected: Verdict) {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join(KEY_FILE);
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        fs::write(&key, "00").unwrap();
+        fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
+        let found = modes(folder.path());
+        assert_eq!(found.verdict, expected);
+        assert_eq!(found.said.contains("secret.key"), expected == Verdict::Problem);
+    }
+
+    #[test]
+    fn a_folder_into_which_others_write_is_a_problem() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let found = modes(folder.path());
+        assert!(found.verdict == Verdict::Problem && found.said.contains("write"), "{found:?}");
+    }
+}

@@ -1,0 +1,138 @@
+//! The server of these settings, if it runs; and the NATS server that it needs.
+
+use std::io::ErrorKind;
+use std::net::TcpListener;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use url::Url;
+
+use crate::config::Config;
+use crate::doctor::finding::Finding;
+
+/// The wait for a connection.
+const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+/// The wait for an answer. One that takes longer is none.
+const ANSWER_WITHIN: Duration = Duration::from_secs(6);
+/// The port of NATS where an address names none.
+const NATS_PORT: u16 = 4_222;
+/// Bytes of an answer that are read.
+const ANSWER_BYTES: u64 = 64 * 1_024;
+
+/// Asks `/readyz`; where nobody answers, whether the port is free.
+pub(super) async fn look(config: &Config) -> Vec<Finding> {
+    let check = "server";
+    let answered = timeout(ANSWER_WITHIN, ask(config, "/readyz")).await;
+    match answered.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
+        Ok(answer) => judged_answer(&answer),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            vec![match TcpListener::bind(config.listen) {
+                Ok(_) => Finding::fine(check, format!("it does not run; {} is free for it", config.listen)),
+                Err(error) => Finding::problem(
+                    check,
+                    format!("it does not run, and {} cannot be taken: {error}", config.listen),
+                    "choose another address with --listen",
+                ),
+            }]
+        }
+        Err(error) => vec![Finding::problem(
+            check,
+            format!("something at {} does not answer: {error}", config.listen),
+            "look who listens there: ss -ltnp",
+        )],
+    }
+}
+
+/// The answer of a server, as text with its head.
+async fn ask(config: &Config, path: &str) -> std::io::Result<String> {
+    let mut address = config.listen;
+    if address.ip().is_unspecified() {
+        address.set_ip(if address.is_ipv4() {
+            [127, 0, 0, 1].into()
+        } else {
+            [0, 0, 0, 0, 0, 0, 0, 1].into()
+        });
+    }
+    let mut stream =
+        timeout(CONNECT_WITHIN, TcpStream::connect(address)).await.map_err(|_| ErrorKind::TimedOut)??;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    stream.take(ANSWER_BYTES).read_to_end(&mut answer).await?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// What `/readyz` says.
+fn judged_answer(answer: &str) -> Vec<Finding> {
+    let check = "server";
+    let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    // A body without a length may come in chunks: what is between the braces is the object.
+    let object = body.find('{').zip(body.rfind('}')).and_then(|(start, end)| body.get(start..=end));
+    let said: Option<Value> = object.and_then(|object| serde_json::from_str(object).ok());
+    let Some(said) = said.filter(|said| said["status"].is_string()) else {
+        let advice = "look who listens there: ss -ltnp";
+        return vec![Finding::problem(check, "something else answers on its address", advice)];
+    };
+    let mut found = match said["status"].as_str() {
+        Some("ready") => vec![Finding::fine(check, "it runs and is ready")],
+        _ => vec![Finding::problem(
+            check,
+            format!("it is not ready: {said}"),
+            "look at the databases, and at its log",
+        )],
+    };
+    for warning in said["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        found.push(Finding::warning(
+            check,
+            warning,
+            "docs/operations.md, \"3 a.m.\", or the log of the server",
+        ));
+    }
+    found
+}
+
+/// Connects to the NATS servers of the settings.
+pub(super) async fn look_for_nats(config: &Config) -> Vec<Finding> {
+    let check = "nats";
+    let mut found = Vec::new();
+    for text in config.nats_url.iter().flat_map(|urls| urls.split(',')).map(str::trim) {
+        let Ok(url) = text.parse::<Url>() else { continue };
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let port = url.port().unwrap_or(NATS_PORT);
+        let connected = timeout(CONNECT_WITHIN, TcpStream::connect((host.as_str(), port))).await;
+        found.push(match connected.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
+            Ok(_) => Finding::fine(check, format!("{host}:{port} can be reached")),
+            Err(error) => Finding::problem(
+                check,
+                format!("{host}:{port} cannot be reached: {error}"),
+                "look at the NATS server and at the way to it (docs/cluster.md)",
+            ),
+        });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::doctor::finding::Verdict;
+
+    #[rstest]
+    #[case("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\"}", &[Verdict::Fine])]
+    #[case(
+        "HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ready\",\"warnings\":[\"a\",\"b\"]}",
+        &[Verdict::Fine, Verdict::Warning, Verdict::Warning]
+    )]
+    #[case("HTTP/1.1 503 x\r\n\r\n{\"status\":\"not ready\"}", &[Verdict::Problem])]
+    #[case("HTTP/1.1 200 OK\r\n\r\n<html>", &[Verdict::Problem])]
+    #[case("", &[Verdict::Problem])]
+    fn the_answer_of_a_server_is_judged(#[case] answer: &str, #[case] expected: &[Verdict]) {
+        let found: Vec<_> = judged_answer(answer).iter().map(|finding| finding.verdict).collect();
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,38 @@
+//! Facts of a PostgreSQL server that is asked once, beside everything else.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DbBackend, DbErr, Statement};
+
+/// The wait for a connection.
+const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+
+/// What a server says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerFacts {
+    /// Its version: `17.2`.
+    pub version: String,
+    /// Its time.
+    pub now: DateTime<Utc>,
+}
+
+/// Asks the server behind this URL.
+///
+/// # Errors
+/// When it cannot be reached, refuses, or does not answer in time.
+pub async fn read(url: &str) -> Result<ServerFacts, DbErr> {
+    let mut options = ConnectOptions::new(url);
+    options
+        .max_connections(1)
+        .connect_timeout(CONNECT_WITHIN)
+        .acquire_timeout(CONNECT_WITHIN)
+        .sqlx_logging(false);
+    let connection = Database::connect(options).await?;
+    let text = "SELECT current_setting('server_version') AS version, now() AS now";
+    let row = connection.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
+    let row = row.ok_or_else(|| DbErr::RecordNotFound("no answer".into()))?;
+    let facts = ServerFacts { version: row.try_get("", "version")?, now: row.try_get("", "now")? };
+    connection.close().await?;
+    Ok(facts)
+}

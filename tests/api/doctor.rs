@@ -1,0 +1,178 @@
+//! `watchkeeper doctor`: what is fine, what is not, and what to do next; nothing is made or changed.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::support::create_unconfigured;
+use crate::support::server::Server;
+
+/// Doctor on this folder, with a free address; as JSON.
+fn doctor(folder: &Path, more: &[(&str, &str)]) -> Output {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
+    command.args(["doctor", "--json", "--listen", &free, "--data-dir"]).arg(folder);
+    command.envs(more.iter().copied()).current_dir(folder.parent().unwrap()).output().unwrap()
+}
+
+/// The verdicts of a check, and all that was said of it.
+fn found(output: &Output, check: &str) -> (Vec<String>, String) {
+    let told: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let findings = told["findings"].as_array().unwrap();
+    let of_check: Vec<&Value> = findings.iter().filter(|finding| finding["check"] == check).collect();
+    let verdicts = of_check.iter().map(|finding| finding["verdict"].as_str().unwrap().to_owned()).collect();
+    (verdicts, of_check.iter().map(|finding| finding.to_string()).collect())
+}
+
+/// Names and sizes of everything in a folder.
+fn content(folder: &Path) -> Vec<(String, u64)> {
+    let mut all: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().len()))
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn without_an_installation_that_is_the_problem_and_none_is_made() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("data");
+    let output = doctor(&folder, &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let (verdicts, said) = found(&output, "installation");
+    assert_eq!(verdicts, ["problem"], "{said}");
+    assert!(said.contains("watchkeeper serve"), "{said}");
+    assert_eq!(content(place.path()), []);
+}
+
+/// A stopped installation: sound, then with a key that others can read, then damaged, then without its key.
+#[tokio::test]
+async fn a_stopped_installation_is_looked_at_and_left_as_it_is() {
+    let mut server = Server::embedded("", &[]);
+    create_unconfigured(&server.client());
+    let folder = server.data();
+    let beside = doctor(&folder, &[("WATCHKEEPER_LISTEN_UNKNOWN", "x")]);
+    assert_eq!(found(&beside, "main database").0, ["fine"], "beside the running server");
+    assert_eq!(found(&beside, "settings").0, ["warning"], "a variable that is no setting");
+    server.terminate().await;
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    let before = content(&folder);
+    let output = doctor(&folder, &[]);
+    for check in [
+        "settings",
+        "main database",
+        "history database",
+        "secret key",
+        "server",
+        "descriptors",
+        "data folder",
+    ] {
+        let (verdicts, said) = found(&output, check);
+        assert_eq!(verdicts, ["fine"], "{check}: {said}");
+    }
+    assert_eq!(output.status.code(), Some(i32::from(found(&output, "name servers").0 == ["problem"])));
+    assert_eq!(content(&folder), before, "nothing is changed");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let (verdicts, said) = found(&doctor(&folder, &[]), "data folder");
+    assert!(verdicts == ["problem"] && said.contains("main.db"), "{said}");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    let key = folder.join("secret.key");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
+    let (verdicts, said) = found(&doctor(&folder, &[]), "data folder");
+    assert!(verdicts == ["problem"] && said.contains("chmod 600"), "{said}");
+    let main = folder.join("main.db");
+    let mut bytes = fs::read(&main).unwrap();
+    bytes[4_096..8_192].fill(0x5a);
+    fs::write(&main, bytes).unwrap();
+    let output = doctor(&folder, &[]);
+    let (verdicts, said) = found(&output, "main database");
+    assert!(verdicts == ["problem"] && said.contains("restore"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+    fs::remove_file(&main).unwrap();
+    let (verdicts, said) = found(&doctor(&folder, &[]), "installation");
+    assert!(verdicts == ["problem"] && said.contains("main.db is missing"), "{said}");
+}
+
+#[test]
+fn a_running_server_says_how_it_is() {
+    let server = Server::shared();
+    let output = server.command(&["doctor", "--json", "--listen", &server.base().replace("http://", "")]);
+    let (verdicts, said) = found(&output, "server");
+    assert_eq!(verdicts.first().map(String::as_str), Some("fine"), "{said}");
+    assert!(said.contains("ready"), "{said}");
+    let words = server.command(&["doctor", "--listen", &server.base().replace("http://", "")]);
+    let words = String::from_utf8(words.stdout).unwrap();
+    assert!(words.contains("fine     server") && words.trim_end().ends_with(" fine."), "{words}");
+}
+
+#[test]
+fn databases_that_cannot_be_reached_are_named() {
+    let place = tempfile::tempdir().unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("postgres://nobody@{closed}/none");
+    let nats = format!("tls://{closed}");
+    let more = [
+        ("WATCHKEEPER_DATABASE_URL", &*url),
+        ("WATCHKEEPER_HISTORY_URL", &url),
+        ("WATCHKEEPER_NATS_URL", &nats),
+    ];
+    let output = doctor(&place.path().join("data"), &more);
+    assert_eq!(output.status.code(), Some(1));
+    for check in ["main database", "history database", "nats"] {
+        let (verdicts, said) = found(&output, check);
+        assert_eq!(verdicts, ["problem"], "{check}: {said}");
+    }
+    assert_eq!(content(place.path()), [], "no folder is made");
+}
+
+/// One database elsewhere does not hide the other.
+#[test]
+fn each_database_is_looked_at_where_it_is() {
+    let place = tempfile::tempdir().unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("postgres://nobody@{closed}/none");
+    let output = doctor(&place.path().join("data"), &[("WATCHKEEPER_DATABASE_URL", &*url)]);
+    let (verdicts, said) = found(&output, "main database");
+    assert!(verdicts == ["problem"] && said.contains("PostgreSQL"), "{said}");
+    let (verdicts, said) = found(&output, "history database");
+    assert!(verdicts == ["problem"] && said.contains("history.db is missing"), "{said}");
+    assert_eq!(found(&output, "secret key").0, ["unknown"]);
+}
+
+/// Something accepts on the address of the server and says nothing.
+#[test]
+fn a_server_that_does_not_answer_is_a_problem() {
+    let place = tempfile::tempdir().unwrap();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
+    command.args(["doctor", "--json", "--listen", &address, "--data-dir", "data"]);
+    let output = command.current_dir(place.path()).output().unwrap();
+    let (verdicts, said) = found(&output, "server");
+    assert!(verdicts == ["problem"] && said.contains("does not answer"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// Only root can become somebody else.
+#[test]
+fn what_this_user_may_not_read_is_not_known() {
+    use std::os::unix::process::CommandExt as _;
+    let server = Server::embedded("", &[]);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
+    command.args(["doctor", "--json", "--listen", &free, "--data-dir"]).arg(server.data());
+    let Ok(output) = command.uid(65_534).current_dir("/").output() else {
+        eprintln!("NOT RUN: only root can become another user");
+        return;
+    };
+    let (verdicts, said) = found(&output, "installation");
+    assert!(verdicts == ["unknown"] && said.contains("user of the server"), "{said}");
+    assert!(!said.contains("watchkeeper serve"), "{said}");
+}
