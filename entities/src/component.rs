@@ -20,6 +20,8 @@ pub struct Model {
     pub parent_id: Option<i64>,
     /// The service it shows.
     pub service_id: Option<i64>,
+    /// True if it shall show a service; without one then, that was deleted.
+    pub is_linked: bool,
     /// On a group: the tag that fills it.
     pub sync_tag_id: Option<i64>,
     /// JSON object: text by language.

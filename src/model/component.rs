@@ -38,6 +38,8 @@ pub struct Component {
     pub parent: Option<ComponentKey>,
     /// The service that it shows.
     pub service: Option<ServiceKey>,
+    /// True if the service that it showed was deleted, until it shows another one or shall show none.
+    pub has_lost_service: bool,
     /// On a group: key of the tag that fills it.
     pub sync_tag: Option<i64>,
     /// Display name.
@@ -76,6 +78,7 @@ impl Component {
             page,
             parent: None,
             service: None,
+            has_lost_service: false,
             sync_tag: None,
             name,
             has_own_name: false,

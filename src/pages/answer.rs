@@ -22,6 +22,9 @@ const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; style-src 'self'; img-s
 const STYLE: &str = include_str!("templates/style.css");
 const DARK_STYLE: &str = include_str!("templates/dark.css");
 
+/// The seconds after which a browser reads a page again that somebody leaves open.
+const REFRESH_SECONDS: &str = "60";
+
 /// A page in one language.
 pub(super) fn page(page: &Statuspage, html: String, locale: &str) -> HttpResponse {
     let policy = if has_own_style(page) { POLICY_WITH_OWN_STYLE } else { POLICY };
@@ -30,6 +33,7 @@ pub(super) fn page(page: &Statuspage, html: String, locale: &str) -> HttpRespons
     answer
         .insert_header((header::VARY, varies))
         .insert_header((header::CACHE_CONTROL, "no-cache"))
+        .insert_header((header::REFRESH, REFRESH_SECONDS))
         .insert_header((header::CONTENT_LANGUAGE, locale));
     if !page.seo.indexable {
         answer.insert_header(("x-robots-tag", "noindex, nofollow"));
@@ -37,14 +41,14 @@ pub(super) fn page(page: &Statuspage, html: String, locale: &str) -> HttpRespons
     answer.content_type("text/html; charset=utf-8").body(html)
 }
 
-/// The style of every page.
-pub(super) fn style() -> HttpResponse {
-    sheet(STYLE.to_owned(), "public, max-age=300")
-}
-
-/// The dark colours of every page.
-pub(super) fn dark_style() -> HttpResponse {
-    sheet(DARK_STYLE.to_owned(), "public, max-age=300")
+/// A style sheet that all pages share, by its path.
+pub(super) fn sheet_of_all(path: &str) -> Option<HttpResponse> {
+    let text = match path {
+        "/style.css" => STYLE,
+        "/dark.css" => DARK_STYLE,
+        _ => return None,
+    };
+    Some(sheet(text.to_owned(), "public, max-age=300"))
 }
 
 /// Remembers the choice of a visitor and leads back to the page.
@@ -62,9 +66,9 @@ pub(super) fn own_style(text: String) -> HttpResponse {
     sheet(text, "no-cache")
 }
 
-/// Returns `robots.txt`: what search engines may read.
-pub(super) fn robots(is_indexable: bool) -> HttpResponse {
-    let rule = if is_indexable { "Allow: /" } else { "Disallow: /" };
+/// Returns `robots.txt`: what search engines may read. They must read a page to learn that it shall not be found.
+pub(super) fn robots(is_open: bool) -> HttpResponse {
+    let rule = if is_open { "Allow: /" } else { "Disallow: /" };
     let text = format!("User-agent: *\n{rule}\n");
     guarded(StatusCode::OK, POLICY).content_type("text/plain; charset=utf-8").body(text)
 }
@@ -84,6 +88,8 @@ pub(super) fn unavailable() -> HttpResponse {
     let text = "This status page cannot be shown at the moment. Please try again in a few seconds.";
     let mut answer = notice(StatusCode::SERVICE_UNAVAILABLE, "Not available", text);
     answer.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("5"));
+    // Or a page that somebody leaves open would stay at this.
+    answer.headers_mut().insert(header::REFRESH, header::HeaderValue::from_static(REFRESH_SECONDS));
     answer
 }
 
@@ -117,4 +123,14 @@ fn guarded(status: StatusCode, policy: &'static str) -> HttpResponseBuilder {
         .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .insert_header((header::REFERRER_POLICY, "no-referrer"));
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_cannot_be_shown_is_tried_again() {
+        assert_eq!(unavailable().headers().get(header::REFRESH).unwrap(), REFRESH_SECONDS);
+    }
 }

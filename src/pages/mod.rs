@@ -7,6 +7,8 @@
 
 mod answer;
 mod appearance;
+#[cfg(test)]
+mod contrast;
 pub mod host_cache;
 mod own_style;
 mod show;
@@ -59,6 +61,11 @@ impl Pages {
     }
 
     async fn answer(&self, visit: &Visit) -> Option<HttpResponse> {
+        let is_read = visit.method == Method::GET || visit.method == Method::HEAD;
+        if let Some(sheet) = answer::sheet_of_all(&visit.path).filter(|_| is_read) {
+            // Also where there is no page: what says so looks like one.
+            return Some(sheet);
+        }
         let main = self.databases.main.reader();
         let found = match &visit.host {
             Host::Slug(slug) => visitors::by_slug(main, slug).await,
@@ -99,9 +106,7 @@ impl Pages {
         }
         let is_open = page.access_type == AccessType::Public;
         Ok(match visit.path.as_str() {
-            "/style.css" => answer::style(),
-            "/dark.css" => answer::dark_style(),
-            "/robots.txt" => answer::robots(is_open && page.seo.indexable),
+            "/robots.txt" => answer::robots(is_open),
             _ if !is_open => answer::restricted(),
             "/" => self.show(visit, page).await?,
             "/custom.css" if own_style::has_own_style(page) => answer::own_style(own_style::own_style(page)),

@@ -117,6 +117,7 @@ impl Pages {
             logo_dark,
             logo_size: page.logo_size.as_str(),
             overall: reader.overall(&parts),
+            as_of: self.clock.now().into(),
             entries: reader.entries(&parts),
             incidents,
             maintenances,
@@ -189,6 +190,7 @@ impl Speaker<'_> {
         announced: Announced<S>,
         state: impl Fn(S) -> &'static str,
     ) -> Announcement {
+        let state = |status| announced.has_progress.then(|| state(status));
         let updates = announced.entries.iter().rev().map(|entry| Update {
             state: state(entry.status),
             at: Moment::from(entry.at),

@@ -24,6 +24,8 @@ pub(super) struct PageView {
     /// `small`, `medium` or `large`.
     pub(super) logo_size: &'static str,
     pub(super) overall: Badge,
+    /// The time of which it speaks.
+    pub(super) as_of: Moment,
     pub(super) entries: Vec<Entry>,
     pub(super) incidents: Vec<Announcement>,
     pub(super) maintenances: Vec<Announcement>,
@@ -77,7 +79,8 @@ pub(super) struct Entry {
 /// An incident or a maintenance.
 pub(super) struct Announcement {
     pub(super) title: String,
-    pub(super) state: &'static str,
+    /// The progress of the work on it, where there is any.
+    pub(super) state: Option<&'static str>,
     /// Start, and for a maintenance its planned end.
     pub(super) start: Moment,
     pub(super) end: Option<Moment>,
@@ -90,7 +93,7 @@ pub(super) struct Announcement {
 
 /// An entry of a timeline.
 pub(super) struct Update {
-    pub(super) state: &'static str,
+    pub(super) state: Option<&'static str>,
     pub(super) at: Moment,
     pub(super) paragraphs: Vec<String>,
 }
@@ -149,22 +152,26 @@ impl Reader<'_> {
         format!("{} {}.", self.words.because_of, names.join(", "))
     }
 
-    /// Returns the badge that stands above everything.
+    /// Returns the badge that stands above everything: what is worst, and that all is well only when that is known of every component
+    /// (contract 7 no. 47). Groups say nothing beyond what is in them.
     pub(super) fn overall(&self, parts: &[Part<'_>]) -> Badge {
         let shown: Vec<ComponentStatus> =
-            parts.iter().filter(|part| part.parent.is_none()).filter_map(|part| part.status).collect();
+            parts.iter().filter(|part| !part.is_group).filter_map(|part| part.status).collect();
         let any = |status: ComponentStatus| shown.contains(&status);
-        let (status, text) = if any(ComponentStatus::MajorOutage) || any(ComponentStatus::PartialOutage) {
-            (ComponentStatus::MajorOutage, self.words.some_outage)
-        } else if any(ComponentStatus::Degraded) {
-            (ComponentStatus::Degraded, self.words.some_trouble)
-        } else if any(ComponentStatus::UnderMaintenance) {
-            (ComponentStatus::UnderMaintenance, self.words.some_work)
-        } else if any(ComponentStatus::Operational) {
-            (ComponentStatus::Operational, self.words.all_well)
-        } else {
-            (ComponentStatus::Unknown, self.words.all_unknown)
-        };
+        let headings = [
+            (ComponentStatus::MajorOutage, self.words.some_outage),
+            (ComponentStatus::PartialOutage, self.words.some_partial_outage),
+            (ComponentStatus::Degraded, self.words.some_trouble),
+            (ComponentStatus::UnderMaintenance, self.words.some_work),
+        ];
+        let worst = headings.into_iter().find(|(status, _)| any(*status));
+        let (status, text) = worst.unwrap_or_else(|| {
+            match (any(ComponentStatus::Operational), any(ComponentStatus::Unknown)) {
+                (true, false) => (ComponentStatus::Operational, self.words.all_well),
+                (true, true) => (ComponentStatus::Unknown, self.words.some_unknown),
+                (false, _) => (ComponentStatus::Unknown, self.words.all_unknown),
+            }
+        });
         Badge { class: status.as_str(), text }
     }
 
@@ -212,6 +219,11 @@ pub(super) fn paragraphs(message: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
+    use super::ComponentStatus::{
+        Degraded, MajorOutage, Operational, PartialOutage, UnderMaintenance, Unknown,
+    };
     use super::*;
 
     const READER: fn() -> Reader<'static> = || Reader { chosen: "en", default: "en", words: Words::of("en") };
@@ -256,6 +268,35 @@ mod tests {
         assert_eq!(shape, [(true, 1), (false, 1)]);
         assert_eq!(READER().overall(&parts).class, "major_outage");
         assert_eq!(READER().overall(&[]).class, "unknown");
+    }
+
+    /// Columns: components at the top, components in a group, the heading.
+    #[rstest]
+    #[case(&[], &[], "unknown: Status unknown")]
+    #[case(&[Unknown], &[], "unknown: Status unknown")]
+    #[case(&[Operational], &[], "operational: All systems operational")]
+    #[case(&[Operational], &[Operational], "operational: All systems operational")]
+    #[case(&[Operational, Unknown], &[], "unknown: The status of some systems is unknown")]
+    #[case(&[Operational], &[Operational, Unknown], "unknown: The status of some systems is unknown")]
+    #[case(&[UnderMaintenance, Unknown], &[], "under_maintenance: Maintenance in progress")]
+    #[case(&[UnderMaintenance], &[Degraded], "degraded: Some systems are degraded")]
+    #[case(&[Degraded, Unknown], &[PartialOutage], "partial_outage: Some systems are partly down")]
+    #[case(&[PartialOutage, Operational], &[MajorOutage], "major_outage: Some systems are down")]
+    fn the_heading_claims_nothing_that_is_not_known(
+        #[case] top: &[ComponentStatus],
+        #[case] inside: &[ComponentStatus],
+        #[case] expected: &str,
+    ) {
+        let name = Translated::single("en", "Shop");
+        // What the group says of itself changes nothing.
+        let group = Part { is_group: true, ..part(1, None, &name, Some(Unknown)) };
+        let at = |parent: Option<i64>, from: i64, statuses: &[ComponentStatus]| -> Vec<Part<'_>> {
+            (from..).zip(statuses).map(|(key, status)| part(key, parent, &name, Some(*status))).collect()
+        };
+        let parts: Vec<Part<'_>> =
+            std::iter::once(group).chain(at(None, 10, top)).chain(at(Some(1), 20, inside)).collect();
+        let overall = READER().overall(&parts);
+        assert_eq!(format!("{}: {}", overall.class, overall.text), expected);
     }
 
     #[test]

@@ -134,13 +134,15 @@ struct ServiceFacts {
 }
 
 impl ServiceFacts {
-    /// Rows 3 to 6 of the table for components.
+    /// Rows 3 to 6 of the table for components: an incident never makes one look better than it was measured.
     fn status(&self) -> ComponentStatus {
         match (self.stated, self.in_maintenance, self.claim) {
             (Some(stated), _, _) => ServiceStatus::from(stated).into(),
             (None, true, _) => ComponentStatus::UnderMaintenance,
-            (None, false, Some(claim)) => claim,
-            (None, false, None) => self.effective.into(),
+            (None, false, claim) => {
+                let measured: ComponentStatus = self.effective.into();
+                claim.filter(|claim| claim.rank() >= measured.rank()).unwrap_or(measured)
+            }
         }
     }
 }
@@ -195,7 +197,12 @@ impl Walk<'_> {
             }
         } else {
             let shown = component.service.and_then(|service| self.of_services.get(&service));
-            let status = shown.copied().unwrap_or(ComponentStatus::Operational);
+            let alone = if component.has_lost_service {
+                ComponentStatus::Unknown
+            } else {
+                ComponentStatus::Operational
+            };
+            let status = shown.copied().unwrap_or(alone);
             Derived { status, effective: status_if_seen(status) }
         };
         self.derived.insert(component.key, derived);

@@ -57,6 +57,8 @@ heartbeat-back-text = Ein Ping ist gekommen.
 
 location-impaired = Der Standort { $subject } hat sein Netz verloren
 location-impaired-text = Keines seiner Referenzziele antwortet, oder er widerspricht allen anderen. Bis das vorbei ist, zählen seine Ergebnisse nicht.
+location-blind = Der Standort { $subject } kann nicht prüfen
+location-blind-text = Keine seiner Prüfungen war eine Minute lang möglich; der Grund liegt an seiner eigenen Maschine ({ $note }). Bis das vorbei ist, zählen seine Ergebnisse nicht.
 location-silent = Der Standort { $subject } ist nicht zu hören
 location-silent-text = Er hat sich seit mehr als einer Minute nicht gemeldet. Was nur er prüft, wird nicht geprüft.
 location-back = Der Standort { $subject } ist wieder in Ordnung
@@ -64,10 +66,14 @@ location-back-text = Seine Ergebnisse zählen wieder.
 
 monitor-history = { $subject } kann seine Messwerte nicht speichern
 monitor-history-text = Ergebnisse warten im Speicher und auf der Platte, Zahlen lassen sich nicht lesen. Urteile und Nachrichten gehen weiter. Zu prüfen sind die Datenbank der Messwerte und ihre Platte.
+monitor-backup = { $subject } hat keine frische Sicherung
+monitor-backup-text = Die neueste geplante Sicherung ist älter als zwei Abstände, oder es ließ sich keine machen. /readyz und das Protokoll sagen, warum.
 monitor-spool = Ergebnisse von { $subject } warten auf der Platte
 monitor-spool-text = Die Datenbank der Messwerte nimmt sie langsamer auf, als sie kommen. Sie werden geschrieben, sobald sie nachkommt.
 monitor-clock = { $subject } traut seiner Uhr nicht
 monitor-clock-text = Die Uhr ist gesprungen oder ging beim Start falsch. Bis ihr wieder zu trauen ist, wird nichts wegen seines Alters gelöscht oder aufgegeben.
+monitor-blind = { $subject } kann nicht prüfen
+monitor-blind-text = An einem Standort war eine Minute lang keine Prüfung möglich; der Grund liegt an seiner eigenen Maschine ({ $note }). Was nur dieser Standort prüft, ist unbekannt. Zu prüfen sind Nameserver, Routen und Grenzen der Maschine; GET /readyz nennt den Standort.
 pings-unheard = Pings von { $service } waren nicht zu beurteilen
 pings-unheard-text = Zweimal nacheinander hat niemand zugehört, als sie erwartet wurden: Watchkeeper stand, ein anderer Knoten hat übernommen, oder die Uhr war unglaubwürdig. Kommt bis zur nächsten Frist keiner, gilt er als verpasst.
 pings-heard-text = Sie werden wieder beurteilt.

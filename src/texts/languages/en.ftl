@@ -57,6 +57,8 @@ heartbeat-back-text = A ping has come.
 
 location-impaired = Location { $subject } has lost its network
 location-impaired-text = None of its reference targets answers, or it contradicts all others. Its results do not count until that is over.
+location-blind = Location { $subject } cannot look
+location-blind-text = None of its checks could be made for a minute, for a reason of its own machine ({ $note }). Its results do not count until one can.
 location-silent = Location { $subject } is not heard
 location-silent-text = It has not reported for more than a minute. What only it looks at is not looked at.
 location-back = Location { $subject } is well again
@@ -64,10 +66,14 @@ location-back-text = Its results count again.
 
 monitor-history = { $subject } cannot write its history
 monitor-history-text = Results wait in memory and on disk, and figures cannot be read. Verdicts and messages go on. Look at the history database and its disk.
+monitor-backup = { $subject } has no fresh backup
+monitor-backup-text = The newest scheduled backup is older than two intervals, or none could be made. /readyz and the log say why.
 monitor-spool = Results of { $subject } wait on disk
 monitor-spool-text = The history database takes them more slowly than they come. They are written as soon as it keeps up.
 monitor-clock = { $subject } does not trust its clock
 monitor-clock-text = The wall clock has jumped, or began with a wrong time. Until it is trusted again nothing is deleted or given up by its age.
+monitor-blind = { $subject } cannot look
+monitor-blind-text = No check of one of its locations could be made for a minute, for a reason of its own machine ({ $note }). What only that location looks at is unknown. Look at its name servers, its routes and its limits; GET /readyz names the location.
 pings-unheard = Pings of { $service } could not be judged
 pings-unheard-text = Nobody listened when they were expected, twice in a row: Watchkeeper was stopped, another node took over, or the clock was doubted. If none comes before the next deadline, it counts as missed.
 pings-heard-text = They are judged again.

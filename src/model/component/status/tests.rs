@@ -129,7 +129,8 @@ fn the_examples_hold() {
     let down = || Scene { verdict: Verdict::Down, ..Scene::default() };
     let published = |claim| vec![incident(NO_PAGES, claim)];
     assert_eq!(down().status(), MajorOutage);
-    assert_eq!(Scene { incidents: published(Some(Degraded)), ..down() }.status(), Degraded);
+    assert_eq!(Scene { incidents: published(Some(Degraded)), ..down() }.status(), MajorOutage);
+    assert_eq!(Scene { incidents: published(Some(Degraded)), ..Scene::default() }.status(), Degraded);
     assert_eq!(Scene { incidents: published(None), ..Scene::default() }.status(), Operational);
     assert_eq!(Scene { incidents: vec![], ..down() }.status(), MajorOutage);
     let maintained = Scene { maintained: true, incidents: published(Some(MajorOutage)), ..down() };
@@ -154,6 +155,23 @@ fn the_worst_incident_counts(#[case] claims: Vec<ComponentStatus>, #[case] statu
     let mut incidents: Vec<_> = claims.into_iter().map(|claim| incident(NO_PAGES, Some(claim))).collect();
     incidents.push(incident(NO_PAGES, None));
     assert_eq!(Scene { incidents, ..Scene::default() }.status(), status);
+}
+
+/// Row 5: an incident makes nothing look better than it was measured; what nobody measures is as it says.
+#[rstest]
+#[case(Verdict::Down, Degraded, MajorOutage)]
+#[case(Verdict::Down, PartialOutage, MajorOutage)]
+#[case(Verdict::Degraded, Degraded, Degraded)]
+#[case(Verdict::Degraded, PartialOutage, PartialOutage)]
+#[case(Verdict::Up, Degraded, Degraded)]
+#[case(Verdict::Unknown, Degraded, Degraded)]
+fn the_worse_of_incident_and_measurement_counts(
+    #[case] verdict: Verdict,
+    #[case] claim: ComponentStatus,
+    #[case] status: ComponentStatus,
+) {
+    let incidents = vec![incident(NO_PAGES, Some(claim))];
+    assert_eq!(Scene { verdict, incidents, ..Scene::default() }.status(), status);
 }
 
 /// Contract 4.9: severity stands in for a missing impact.
@@ -202,8 +220,10 @@ fn what_is_hidden_has_no_effective_status_and_what_is_unlinked_is_operational() 
         hidden(group(3, None)),
         component(4, Some(3), Some(SHOP)),
         group(5, Some(3)),
+        Component { has_lost_service: true, ..component(6, None, None) },
     ];
     let seen = Scene { verdict: Verdict::Down, ..Scene::default() }.all(&components);
+    assert_eq!(seen[&6], Derived { status: Unknown, effective: Some(Unknown) }, "its service was deleted");
     assert_eq!(seen[&1], Derived { status: Operational, effective: Some(Operational) });
     assert_eq!(seen[&2], Derived { status: Operational, effective: None });
     assert_eq!(seen[&3], Derived { status: PartialOutage, effective: None });
