@@ -25,4 +25,5 @@ pub mod segments;
 mod view;
 pub mod votes;
 
+pub use segments::folder_lock::lock_segments;
 pub use view::{CompactionLock, History, Snapshot};

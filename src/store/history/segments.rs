@@ -5,6 +5,7 @@
 //! partitions each on PostgreSQL. A row of a segment counts only once the catalogue says that its batch is sealed, so that
 //! one commit of the history database moves results from rows into blocks.
 
+pub mod folder_lock;
 pub mod storage;
 
 use sea_orm::sea_query::Expr;

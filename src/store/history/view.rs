@@ -1,18 +1,18 @@
 //! The history database with its segments, and a consistent view of both.
 
+use std::fs::File;
 use std::ops::Deref;
-use std::path::Path;
 
 use sea_orm::{ConnectionTrait as _, DatabaseTransaction, Statement};
 
 use crate::config::limits::StoreLimits;
 use crate::store::bounded::Bounded;
-use crate::store::database::OpenError;
 use crate::store::history::progress;
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
+use crate::store::open_error::OpenError;
 use crate::store::open_transaction::OpenTransaction;
-use crate::store::{Database, HistoryError};
+use crate::store::{Database, HistoryError, upgrade_copy};
 
 /// The history database and the segments that belong to it. As a [`Database`] it is its rows.
 #[derive(Clone, Debug)]
@@ -35,11 +35,19 @@ pub struct Snapshot {
 /// The lock of whoever compacts a history.
 #[derive(Debug)]
 pub struct CompactionLock {
-    /// The transaction that holds the advisory lock of PostgreSQL.
-    holder: Option<Bounded<DatabaseTransaction>>,
+    holder: CompactionHolder,
     /// The fencing token. Should the lock be lost unnoticed, whoever gets it next has a later one, and commits that carry
     /// this one are refused.
     pub fence: i64,
+}
+
+/// What holds it.
+#[derive(Debug)]
+enum CompactionHolder {
+    /// A lock on a file beside a SQLite history, held as long as it is open.
+    File { _file: File },
+    /// The transaction that holds the advisory lock of PostgreSQL.
+    Advisory(Bounded<DatabaseTransaction>),
 }
 
 impl CompactionLock {
@@ -49,8 +57,8 @@ impl CompactionLock {
     /// When the database fails; then nobody holds it any more.
     pub async fn release(self) -> Result<(), HistoryError> {
         match self.holder {
-            Some(holder) => Ok(holder.rollback().await?),
-            None => Ok(()),
+            CompactionHolder::Advisory(holder) => Ok(holder.rollback().await?),
+            CompactionHolder::File { .. } => Ok(()),
         }
     }
 }
@@ -65,11 +73,8 @@ impl History {
     /// [`OpenError`] when the database cannot be reached.
     pub async fn connect(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let rows = Database::connect_unprepared(url, limits).await?;
-        let storage = match url.strip_prefix("sqlite:") {
-            Some(rest) => {
-                let file = rest.trim_start_matches("//").split('?').next().unwrap_or_default();
-                SegmentStorage::beside(Path::new(file), limits)
-            }
+        let storage = match upgrade_copy::file_of(url) {
+            Some(file) => SegmentStorage::beside(&file, limits),
             None => SegmentStorage::Partitions(rows.reader().clone()),
         };
         Ok(Self { rows, storage })
@@ -109,15 +114,17 @@ impl History {
         Ok(Snapshot { rows, segments, storage: self.storage.clone() })
     }
 
-    /// Takes the compaction lock; `None` while another process holds it. A SQLite history belongs to the process that
-    /// holds its data folder.
+    /// Takes the compaction lock; `None` while somebody else holds it: another process, or a backup.
     ///
     /// # Errors
-    /// When the database fails.
+    /// When the database fails, or the file of the lock cannot be used.
     pub async fn lock_compaction(&self) -> Result<Option<CompactionLock>, HistoryError> {
         self.rows.demand_prepared()?;
         let holder = match &self.storage {
-            SegmentStorage::Files(_) => None,
+            SegmentStorage::Files(files) => match files.lock()? {
+                Some(file) => CompactionHolder::File { _file: file },
+                None => return Ok(None),
+            },
             SegmentStorage::Partitions(connection) => {
                 let holder = connection.begin().await?;
                 // It is held without a further statement for as long as this process compacts.
@@ -128,7 +135,7 @@ impl History {
                 if !row.map_or(Ok(false), |row| row.try_get("", "got"))? {
                     return Ok(None);
                 }
-                Some(holder)
+                CompactionHolder::Advisory(holder)
             }
         };
         let transaction = self.rows.begin().await?;

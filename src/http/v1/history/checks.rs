@@ -1,9 +1,5 @@
 //! `GET /v1/services/{id}/checks` (contract 4.8): every finished check, newest first, walked by cursor.
 
-use serde::Serialize;
-
-use crate::clock::Timestamp;
-use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
@@ -11,49 +7,29 @@ use crate::http::kit::page::read_per_page;
 use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
-use crate::http::v1::history::cursor::Walk;
-use crate::http::v1::history::history_start;
+use crate::http::v1::history::cursor::{CHECKS, Walk};
+use crate::http::v1::history::cursor_page::CursorPage;
+use crate::http::v1::history::start_of;
 use crate::http::v1::history::view::CheckView;
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
-use crate::model::check::{CheckStatus, CheckType};
+use crate::model::check::CheckStatus;
 use crate::model::history::StoredCheck;
 use crate::model::location::CODE_MAX_LENGTH;
-use crate::model::service::Service;
 use crate::store::history::checks::{CheckFilter, Position, page};
 use crate::store::services;
 
 const DEFAULT_PER_PAGE: u64 = 50;
 
-/// A page of checks (contract 4.8).
-#[derive(Serialize)]
-struct ChecksView<'a> {
-    data: Vec<CheckView<'a>>,
-    links: CursorLinksView,
-    meta: CursorMetaView,
-}
-
-/// The addresses of other pages: a walk by cursor knows the next one alone.
-#[derive(Serialize)]
-struct CursorLinksView {
-    first: Option<String>,
-    last: Option<String>,
-    prev: Option<String>,
-    next: Option<String>,
-}
-
-/// The size of the page, and the cursor of the next one.
-#[derive(Serialize)]
-struct CursorMetaView {
-    per_page: u64,
-    next_cursor: Option<String>,
-}
-
 pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, ApiError> {
     let service = in_path::find(&call, services::find).await?;
     let Call { state, caller, query, canonical_path, .. } = call;
-    let walk =
-        Walk { sealer: &state.definer.sealer, organisation: caller.organisation.id, service: service.id };
+    let walk = Walk {
+        purpose: CHECKS,
+        sealer: &state.definer.sealer,
+        organisation: caller.organisation.id,
+        service: service.id,
+    };
     let mut filter = read_filter(&query, walk)?;
     let per_page = read_per_page(&query, DEFAULT_PER_PAGE);
     let start = start_of(&service, &caller, state.now());
@@ -66,20 +42,9 @@ pub(in crate::http) async fn list_checks(call: Call<AppState>) -> Result<Reply, 
     let has_older = rows.len() as u64 > per_page;
     rows.truncate(usize::try_from(per_page).unwrap_or(usize::MAX));
     let cursor = rows.last().filter(|_| has_older).map(|last| walk.write(&position_of(last)));
-    let path = format!("{}{canonical_path}", state.base_url);
-    let next =
-        cursor.as_ref().map(|cursor| format!("{path}?{}cursor={cursor}", query.encoded_without("cursor")));
-    Ok(Reply::view(&ChecksView {
-        data: rows.iter().map(CheckView::of).collect(),
-        links: CursorLinksView { first: None, last: None, prev: None, next },
-        meta: CursorMetaView { per_page, next_cursor: cursor },
-    }))
-}
-
-/// Returns the start of a service's history; `None` for services that have none.
-fn start_of(service: &Service, caller: &Caller, now: Timestamp) -> Option<Timestamp> {
-    let configured_at = service.configured_at.filter(|_| service.check_type != CheckType::Manual)?;
-    Some(history_start(now, &caller.limits).max(configured_at))
+    let address = format!("{}{canonical_path}", state.base_url);
+    let rows = rows.iter().map(CheckView::of).collect();
+    Ok(Reply::view(&CursorPage::of(rows, per_page, cursor, (&address, &query))))
 }
 
 fn position_of(check: &StoredCheck) -> Position {
@@ -145,7 +110,8 @@ mod tests {
     #[case("cursor=AAAA", Some("cursor"))]
     fn filters_are_checked(#[case] query: &str, #[case] refused: Option<&str>) {
         let sealer = Sealer::new(&[7; KEY_LENGTH]);
-        let walk = Walk { sealer: &sealer, organisation: Id::random(), service: Id::random() };
+        let walk =
+            Walk { purpose: CHECKS, sealer: &sealer, organisation: Id::random(), service: Id::random() };
         let found = match read_filter(&Query::parse(query), walk) {
             Err(ApiError::Fields(errors)) => errors.iter().next().map(|(path, _)| path.to_owned()),
             _ => None,

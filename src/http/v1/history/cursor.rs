@@ -1,4 +1,4 @@
-//! The cursor of the check history (contract 4.8): a position, signed and bound to organisation and service.
+//! The cursor of a history (contract 4.8): a position, signed and bound to list, organisation and service.
 //!
 //! It holds the position alone; filters come from the query. A cursor that was altered, or belongs to another service,
 //! is refused.
@@ -11,13 +11,18 @@ use crate::id::Id;
 use crate::model::secret::{SIGNATURE_LENGTH, Sealer};
 use crate::store::history::checks::Position;
 
-const PURPOSE: &str = "check history cursor";
+/// Walks of checks.
+pub(super) const CHECKS: &str = "check history cursor";
+/// Walks of status changes, whose positions name no location.
+pub(super) const CHANGES: &str = "status change cursor";
 /// Longest cursor that is looked at.
 const MAX_LENGTH: usize = 256;
 
-/// The service whose history a cursor walks.
+/// The list of a service that a cursor walks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk<'a> {
+    /// The list that it walks.
+    pub(super) purpose: &'static str,
     /// Signs cursors.
     pub(super) sealer: &'a Sealer,
     /// The organisation.
@@ -31,7 +36,7 @@ impl Walk<'_> {
     pub(super) fn write(&self, position: &Position) -> String {
         let mut bytes = position.checked_at.ms().to_be_bytes().to_vec();
         bytes.extend_from_slice(position.probe.as_bytes());
-        let signature = self.sealer.sign(PURPOSE, &self.bound(&bytes));
+        let signature = self.sealer.sign(self.purpose, &self.bound(&bytes));
         BASE64.encode([signature.as_slice(), &bytes].concat())
     }
 
@@ -42,7 +47,7 @@ impl Walk<'_> {
         }
         let bytes = BASE64.decode(text).ok()?;
         let (signature, position) = bytes.split_at_checked(SIGNATURE_LENGTH)?;
-        if !self.sealer.is_signed(PURPOSE, &self.bound(position), signature) {
+        if !self.sealer.is_signed(self.purpose, &self.bound(position), signature) {
             return None;
         }
         let (checked_at, probe) = position.split_first_chunk::<8>()?;
@@ -69,9 +74,11 @@ mod tests {
     #[test]
     fn a_cursor_is_read_back_by_its_own_walk_only() {
         let sealer = Sealer::new(&[7; KEY_LENGTH]);
-        let walk = Walk { sealer: &sealer, organisation: Id::random(), service: Id::random() };
+        let walk =
+            Walk { purpose: CHECKS, sealer: &sealer, organisation: Id::random(), service: Id::random() };
         let cursor = walk.write(&position());
         assert_eq!(walk.read(&cursor), Some(position()));
+        assert_eq!(Walk { purpose: CHANGES, ..walk }.read(&cursor), None);
         assert_eq!(Walk { service: Id::random(), ..walk }.read(&cursor), None);
         assert_eq!(Walk { organisation: Id::random(), ..walk }.read(&cursor), None);
     }
@@ -79,7 +86,8 @@ mod tests {
     #[test]
     fn every_altered_character_is_noticed() {
         let sealer = Sealer::new(&[7; KEY_LENGTH]);
-        let walk = Walk { sealer: &sealer, organisation: Id::random(), service: Id::random() };
+        let walk =
+            Walk { purpose: CHECKS, sealer: &sealer, organisation: Id::random(), service: Id::random() };
         let cursor = walk.write(&position());
         for place in 0..cursor.len() {
             let mut altered = cursor.clone().into_bytes();

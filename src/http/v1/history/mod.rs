@@ -5,20 +5,25 @@
 
 pub(super) mod checks;
 mod cursor;
+mod cursor_page;
 pub(super) mod metrics;
 pub(in crate::http) mod openapi;
 pub(super) mod response_times;
+pub(super) mod status_changes;
 mod sums;
 mod timeline;
 pub(super) mod uptime;
 pub(super) mod view;
 
 use crate::clock::{DAY_MS, Timestamp};
+use crate::http::gate::auth::Caller;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::query::Query;
 use crate::http::kit::rule::FieldRule;
 use crate::model::access::PlanLimits;
+use crate::model::check::CheckType;
 use crate::model::period::Range;
+use crate::model::service::Service;
 
 /// The maximum number of past days for which history is shown.
 const SHOWN_DAYS: i64 = 90;
@@ -39,6 +44,12 @@ fn read_range(query: &Query, errors: &mut FieldErrors) -> Range {
 pub(in crate::http::v1) fn history_start(now: Timestamp, limits: &PlanLimits) -> Timestamp {
     let days = SHOWN_DAYS.min(i64::from(limits.retention_days));
     now.plus_ms(-days * DAY_MS)
+}
+
+/// Returns the start of a service's history; `None` for services that have none.
+fn start_of(service: &Service, caller: &Caller, now: Timestamp) -> Option<Timestamp> {
+    let configured_at = service.configured_at.filter(|_| service.check_type != CheckType::Manual)?;
+    Some(history_start(now, &caller.limits).max(configured_at))
 }
 
 /// Milliseconds with one decimal, as figures are shown.

@@ -1,4 +1,4 @@
-//! The measurements of a service (contract 4.5 to 4.8): metrics, response times, uptime, checks.
+//! The measurements of a service (contract 4.5 to 4.8): metrics, response times, uptime, checks, status changes.
 
 use serde_json::json;
 
@@ -7,7 +7,9 @@ use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
 use crate::http::openapi::shape::{
     Shape, any_of, integer, list_of, named, object, one_of, string, text, url, view,
 };
-use crate::http::v1::history::view::{CheckView, MetricsView, ResponseTimeView, UptimeDayView};
+use crate::http::v1::history::view::{
+    CheckView, MetricsView, ResponseTimeView, StatusChangeView, UptimeDayView,
+};
 
 const METRICS: &str = include_str!("example_metrics.json");
 const CHECKS: &str = include_str!("example_checks.json");
@@ -19,9 +21,12 @@ pub(in crate::http) fn chapter() -> Chapter {
         ("ResponseTime", view::<ResponseTimeView>()),
         ("UptimeDay", view::<UptimeDayView>()),
         ("Check", view::<CheckView<'_>>()),
-        ("CheckPage", check_page()),
+        ("CheckPage", cursor_page("Check")),
+        ("StatusChange", view::<StatusChangeView>()),
+        ("StatusChangePage", cursor_page("StatusChange")),
     ];
-    let operations = vec![show_metrics(), list_response_times(), list_uptime(), list_checks()];
+    let operations =
+        vec![show_metrics(), list_response_times(), list_uptime(), list_checks(), list_status_changes()];
     Chapter { name: "Measurements", about: "What was measured of a service.", schemas, operations }
 }
 
@@ -54,7 +59,7 @@ fn list_uptime() -> Operation {
         enveloped(list_of(named("UptimeDay"))).has("meta", object().has("days", integer().range(1, 90)));
     let shown = json!({
         "data": [{"date": "2026-11-20", "status": "up", "uptime_percent": 99.982, "incidents": 0, "downtime_seconds": 15,
-            "unreachable_seconds": 0}],
+            "unreachable_seconds": 0, "unmeasured_seconds": 0}],
         "meta": {"days": 1},
     });
     Operation::new(
@@ -85,6 +90,31 @@ fn list_checks() -> Operation {
         .refuses(&[422, 503])
 }
 
+fn list_status_changes() -> Operation {
+    let rows = integer().range(1, 100).default_value(50);
+    let shown = json!({
+        "data": [
+            {"at": "2026-11-20T16:50:31.120Z", "from": "no_data", "to": "up", "cause": "votes", "until": null},
+            {"at": "2026-11-20T16:49:02.000Z", "from": "up", "to": "no_data", "cause": "gap",
+             "until": "2026-11-20T16:50:31.120Z"},
+        ],
+        "links": {"first": null, "last": null, "prev": null, "next": null},
+        "meta": {"per_page": 50, "next_cursor": null},
+    });
+    Operation::new(
+        Verb::Get,
+        "/v1/services/{id}/status-changes",
+        "list_status_changes",
+        "List the status changes of a service",
+    )
+    .says("What was measured, without overrides and maintenances. Times in which nobody looked are entries to `no_data`. Walk the pages by `links.next`, or by `cursor`.")
+    .period("Only changes at or after this time.", "Only changes before this time.")
+    .asks("per_page", rows, "Rows per page; clamped, never refused.")
+    .asks("cursor", string(), "The next page: `meta.next_cursor` of the page before.")
+    .answers(200, "Changes, the newest first.", named("StatusChangePage"), Some(shown))
+    .refuses(&[422, 503])
+}
+
 fn range() -> Shape {
     one_of(&RANGES).default_value("24h")
 }
@@ -93,12 +123,12 @@ fn codes() -> Shape {
     list_of(string().pattern("^[A-Za-z0-9._-]{1,32}$"))
 }
 
-fn check_page() -> Shape {
+fn cursor_page(row: &'static str) -> Shape {
     let never = || url().nullable();
     let links = object().has_all(&["first", "last", "prev"], &never()).has("next", url().nullable());
     let cursor = text(1, 256).nullable().says("Null when nothing older exists.");
     let meta = object().has("per_page", integer().range(1, 100)).has("next_cursor", cursor);
-    enveloped(list_of(named("Check"))).has("links", links).has("meta", meta)
+    enveloped(list_of(named(row))).has("links", links).has("meta", meta)
 }
 
 impl Operation {

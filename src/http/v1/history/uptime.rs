@@ -12,7 +12,7 @@ use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
-use crate::http::v1::history::view::UptimeDayView;
+use crate::http::v1::history::view::{DayFigures, UptimeDayView};
 use crate::http::v1::history::{SHOWN_DAYS, history_start, timeline};
 use crate::http::v1::in_path;
 use crate::http::v1::state::AppState;
@@ -39,7 +39,11 @@ pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, 
         let open = open_within(&incidents, TimeRange { from: start_of_day(day), to: start_of_day(day + 1) });
         let unreachable_ms = past.unreachable_ms.get(&day).copied().unwrap_or_default();
         let measured = measured.get(&day).copied().unwrap_or_default();
-        UptimeDayView::of(start_of_day(day), measured, open, unreachable_ms)
+        let elapsed_ms = (now.ms() - start_of_day(day).ms()).min(DAY_MS);
+        UptimeDayView::of(
+            start_of_day(day),
+            DayFigures { measured, incidents: open, unreachable_ms, elapsed_ms },
+        )
     };
     let data: Vec<UptimeDayView> = (first.day()..=now.day()).map(entry).collect();
     Ok(Reply::ok(json!({"data": to_json(&data), "meta": {"days": days}})))
@@ -92,10 +96,31 @@ mod tests {
         #[case] status: &str,
         #[case] percent: f64,
     ) {
-        let day = UptimeDayView::of(start_of_day(0), Availability { up_ms, down_ms }, 7, 0);
+        let measured = Availability { up_ms, down_ms };
+        let day = UptimeDayView::of(
+            start_of_day(0),
+            DayFigures { measured, incidents: 7, ..DayFigures::default() },
+        );
         let entry = to_json(&day);
         assert_eq!((&entry["status"], &entry["uptime_percent"]), (&json!(status), &json!(percent)));
         assert_eq!((&entry["date"], &entry["incidents"]), (&json!("1970-01-01"), &json!(7)));
+    }
+
+    /// What is neither up nor down nor unreachable was not measured; a day that is not over has less of it.
+    #[rstest]
+    #[case(DAY_MS, 0, 86_400)]
+    #[case(DAY_MS, 3_600_000, 82_800)]
+    #[case(3_600_000, 3_600_000, 0)]
+    #[case(1_000, 3_600_000, 0)]
+    fn a_day_says_how_long_nobody_looked(
+        #[case] elapsed_ms: i64,
+        #[case] known_ms: i64,
+        #[case] seconds: i64,
+    ) {
+        let quarter = known_ms / 4;
+        let measured = Availability { up_ms: 2 * quarter, down_ms: quarter };
+        let figures = DayFigures { measured, incidents: 0, unreachable_ms: quarter, elapsed_ms };
+        assert_eq!(to_json(&UptimeDayView::of(start_of_day(0), figures))["unmeasured_seconds"], seconds);
     }
 
     #[rstest]

@@ -9,7 +9,7 @@ use crate::http::openapi::shape::{
 };
 use crate::http::v1::history::tenths_ms;
 use crate::model::check::{CheckStatus, Micros};
-use crate::model::history::StoredCheck;
+use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange, StoredCheck};
 use crate::stats::rollup::Sums;
 use crate::stats::uptime::Availability;
 
@@ -115,18 +115,29 @@ pub(super) struct UptimeDayView {
     downtime_seconds: i64,
     #[schema(schema_with = unreachable)]
     unreachable_seconds: i64,
+    #[schema(schema_with = unmeasured)]
+    unmeasured_seconds: i64,
+}
+
+/// The figures of a day.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DayFigures {
+    /// The time that counts.
+    pub(super) measured: Availability,
+    /// Incidents that were open.
+    pub(super) incidents: usize,
+    /// The time in which it could not be reached, in milliseconds.
+    pub(super) unreachable_ms: i64,
+    /// The part of the day that is over, in milliseconds.
+    pub(super) elapsed_ms: i64,
 }
 
 impl UptimeDayView {
-    /// The view of the day that begins at `start`, on which so many incidents were open, and with so many milliseconds in which
-    /// it could not be reached.
-    pub(super) fn of(
-        start: Timestamp,
-        availability: Availability,
-        incidents: usize,
-        unreachable_ms: i64,
-    ) -> Self {
-        let percent = availability.percent();
+    /// The view of the day that begins at `start`.
+    pub(super) fn of(start: Timestamp, figures: DayFigures) -> Self {
+        let DayFigures { measured, incidents, unreachable_ms, elapsed_ms } = figures;
+        let unmeasured_ms = elapsed_ms - measured.up_ms - measured.down_ms - unreachable_ms;
+        let percent = measured.percent();
         let status = match percent {
             None => "no_data",
             Some(percent) if percent >= 99.9 => "up",
@@ -138,10 +149,51 @@ impl UptimeDayView {
             status,
             uptime_percent: percent.unwrap_or(0.0),
             incidents,
-            downtime_seconds: availability.down_ms / 1_000,
+            downtime_seconds: measured.down_ms / 1_000,
             unreachable_seconds: unreachable_ms / 1_000,
+            unmeasured_seconds: unmeasured_ms.max(0) / 1_000,
         }
     }
+}
+
+/// A status of a service, and since when it was that.
+#[derive(Serialize, ToSchema)]
+#[schema(as = StatusChange)]
+pub(in crate::http::v1) struct StatusChangeView {
+    #[schema(schema_with = moment)]
+    at: Timestamp,
+    #[schema(schema_with = measured_status)]
+    from: &'static str,
+    #[schema(schema_with = measured_status)]
+    to: &'static str,
+    #[schema(schema_with = change_cause)]
+    cause: &'static str,
+    #[schema(schema_with = end_or_null, required)]
+    until: Option<Timestamp>,
+}
+
+impl StatusChangeView {
+    pub(super) const fn of(change: StatusChange, until: Option<Timestamp>) -> Self {
+        let StatusChange { at, from, to, cause, .. } = change;
+        Self { at, from: from.as_str(), to: to.as_str(), cause: cause.as_str(), until }
+    }
+}
+
+fn moment() -> Shape {
+    string().format("date-time").says("The beginning.")
+}
+
+fn measured_status() -> Shape {
+    one_of(MeasuredStatus::WORDS)
+        .says("`no_data`: nobody looked; `unknown`: nothing is known yet, or any more.")
+}
+
+fn change_cause() -> Shape {
+    one_of(ChangeCause::WORDS).says("Why it changed; clients must accept more.")
+}
+
+fn end_or_null() -> Shape {
+    string().format("date-time").nullable().says("The end; null for the present status.")
 }
 
 /// A finished check.
@@ -263,6 +315,13 @@ fn incidents() -> Shape {
 
 fn downtime() -> Shape {
     integer().range(0, 86_400)
+}
+
+fn unmeasured() -> Shape {
+    integer().range(0, 86_400).says(
+        "Time of the day until now of which nothing is known or which is left out: nobody looked, it was paused, planned work \
+         went on. `uptime_percent` is that of the rest.",
+    )
 }
 
 fn unreachable() -> Shape {

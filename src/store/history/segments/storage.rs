@@ -4,7 +4,7 @@
 //! has been dropped meanwhile gets an error, never an empty answer.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,6 +15,7 @@ use sea_orm_migration::MigratorTrait as _;
 use watchkeeper_migration::SegmentMigrator;
 
 use crate::config::limits::StoreLimits;
+use crate::store::history::segments::folder_lock::lock_segments;
 use crate::store::history::segments::{Segment, SegmentId};
 use crate::store::{HistoryError, Reader};
 
@@ -221,6 +222,15 @@ impl Files {
             name.push(ending);
             PathBuf::from(name)
         })
+    }
+
+    /// Takes the lock on the files; `None` while somebody else holds it.
+    pub(in crate::store) fn lock(&self) -> Result<Option<File>, HistoryError> {
+        let failed = |error| {
+            let problem = format!("the lock of {} cannot be taken: {error}", self.folder.display());
+            HistoryError::from(DbErr::Custom(problem))
+        };
+        lock_segments(&self.folder).map_err(failed)
     }
 
     async fn make(&self, id: SegmentId) -> Result<(), HistoryError> {

@@ -1,0 +1,45 @@
+//! A page of a history that is walked by cursor, newest first.
+
+use serde::Serialize;
+
+use crate::http::kit::query::Query;
+
+/// The rows with the way to older ones.
+#[derive(Serialize)]
+pub(super) struct CursorPage<T> {
+    data: Vec<T>,
+    links: CursorLinksView,
+    meta: CursorMetaView,
+}
+
+/// The addresses of other pages: a walk by cursor knows the next one alone.
+#[derive(Serialize)]
+struct CursorLinksView {
+    first: Option<String>,
+    last: Option<String>,
+    prev: Option<String>,
+    next: Option<String>,
+}
+
+/// The size of the page, and the cursor of the next one.
+#[derive(Serialize)]
+struct CursorMetaView {
+    per_page: u64,
+    next_cursor: Option<String>,
+}
+
+impl<T> CursorPage<T> {
+    /// Rows of the list at this address, which was asked by `query`; `next_cursor` leads on, where there is something older.
+    pub(super) fn of(
+        data: Vec<T>,
+        per_page: u64,
+        next_cursor: Option<String>,
+        (address, query): (&str, &Query),
+    ) -> Self {
+        let next = next_cursor
+            .as_ref()
+            .map(|cursor| format!("{address}?{}cursor={cursor}", query.encoded_without("cursor")));
+        let links = CursorLinksView { first: None, last: None, prev: None, next };
+        Self { data, links, meta: CursorMetaView { per_page, next_cursor } }
+    }
+}

@@ -1,0 +1,37 @@
+//! The lock on the segment files of a SQLite history: the holder finds them unchanged.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+/// Takes the lock that a pass of the compaction holds, or a backup; `None` while somebody else does. It lasts as long as the file
+/// is open. `history` is the file of the history, or the folder of its segments.
+///
+/// # Errors
+/// When the file of the lock cannot be used.
+pub fn lock_segments(history: &Path) -> io::Result<Option<File>> {
+    let path = history.with_extension("segments.lock");
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_holds_the_segments() {
+        let folder = tempfile::tempdir().unwrap();
+        let [history, segments] = ["history.db", "history.segments"].map(|name| folder.path().join(name));
+        let held = lock_segments(&history).unwrap();
+        assert!(held.is_some());
+        assert!(lock_segments(&segments).unwrap().is_none(), "both names lead to one lock");
+        drop(held);
+        assert!(lock_segments(&segments).unwrap().is_some());
+    }
+}
