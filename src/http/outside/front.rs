@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::http::gate::Gate;
 use crate::http::gate::traffic::Traffic;
-use crate::http::openapi::Description;
+use crate::http::openapi::LazyDescription;
+use crate::http::outside::front_page::FrontPage;
 use crate::http::outside::ping_limiter::PingLimiter;
 use crate::http::v1::state::AppState;
 
@@ -13,6 +14,7 @@ pub(in crate::http) struct Front {
     pub(in crate::http) state: Arc<AppState>,
     pub(in crate::http) traffic: Traffic,
     pub(in crate::http) pings: PingLimiter,
-    pub(in crate::http) description: Description,
+    pub(in crate::http) description: Arc<LazyDescription>,
+    pub(in crate::http) page: FrontPage,
     pub(in crate::http) gate: Gate<AppState>,
 }

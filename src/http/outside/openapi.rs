@@ -33,6 +33,7 @@ pub(in crate::http) fn chapter() -> Chapter {
             string(),
         ),
         get("/openapi.json", "openapi", "This document").answers(200, "OpenAPI 3.1.", object(), None),
+        get("/", "front", "What this is, and where to go").answers_with("text/html", "For people.", string()),
         get("/docs", "docs", "This document as a page").answers_with("text/html", "For people.", string()),
     ];
     Chapter {

@@ -2,7 +2,7 @@
 //! asked.
 
 use actix_web::http::header;
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, web};
 use serde_json::json;
 
 use crate::http::kit::error::ApiError;
@@ -10,10 +10,9 @@ use crate::http::kit::reply::add_common;
 use crate::http::kit::request_id::request_id;
 use crate::http::openapi::Description;
 use crate::http::outside::front::Front;
+use crate::http::outside::front_page::FrontPage;
+use crate::http::v1::warnings::warnings;
 use crate::telemetry::{Collect as _, Exposition};
-
-const BUS_AWAY: &str = "the NATS server is away: results of locations in other places come later; of several nodes each answers \
-    for its own services alone, and none takes over from another";
 
 /// Alive: the process answers.
 pub(in crate::http) async fn healthz() -> HttpResponse {
@@ -37,16 +36,8 @@ pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     if !answering.engine {
         page["engine"] = "away".into();
     }
-    // With a doubted clock or without the NATS server it is ready all the same.
-    let is_bus_away = parts.figures.read().bus.is_some_and(|bus| !bus.is_connected);
-    let warnings = parts.guard.state().warning().into_iter().chain(is_bus_away.then(|| BUS_AWAY.into()));
-    let unowned = parts.announcer.ownership.unowned().len();
-    let warning = (unowned > 0).then(|| {
-        format!(
-            "no node owns {unowned} of 64 partitions: their services are not watched until one takes them"
-        )
-    });
-    let warnings: Vec<String> = warnings.chain(warning).collect();
+    // With any of these it is ready all the same.
+    let warnings = warnings(parts);
     if !warnings.is_empty() {
         page["warnings"] = json!(warnings);
     }
@@ -59,21 +50,45 @@ const fn reached(does_answer: bool) -> &'static str {
 }
 
 /// The description of the API: public, and the same for everybody.
-pub(in crate::http) async fn openapi(front: web::Data<Front>) -> HttpResponse {
+pub(in crate::http) async fn openapi(front: web::Data<Front>, request: HttpRequest) -> HttpResponse {
+    let description = match front.description.get() {
+        Ok(description) => description,
+        Err(reason) => return undescribed(reason, &request),
+    };
     let mut response = HttpResponse::Ok();
     response.insert_header((header::CACHE_CONTROL, "no-cache"));
-    response.content_type("application/json; charset=utf-8").body(front.description.json.clone())
+    response.content_type("application/json; charset=utf-8");
+    description.json.answer(response, request.headers())
 }
 
-/// The description as a page for people, which may load nothing and run nothing.
-pub(in crate::http) async fn docs(front: web::Data<Front>) -> HttpResponse {
-    let Description { page, policy, .. } = &front.description;
+/// The description as a page for people.
+pub(in crate::http) async fn docs(front: web::Data<Front>, request: HttpRequest) -> HttpResponse {
+    match front.description.get() {
+        Ok(Description { page, policy, .. }) => page.answer(for_people(policy), request.headers()),
+        Err(reason) => undescribed(reason, &request),
+    }
+}
+
+fn undescribed(reason: &str, request: &HttpRequest) -> HttpResponse {
+    let error = anyhow::anyhow!("the API cannot be described: {reason}");
+    ApiError::Internal(error).to_response(&request_id(request.headers()))
+}
+
+/// What this is, and where to go.
+pub(in crate::http) async fn front_page(front: web::Data<Front>) -> HttpResponse {
+    let FrontPage { html, policy } = &front.page;
+    for_people(policy).body(html.clone())
+}
+
+/// A page which may load nothing and run nothing.
+fn for_people(policy: &str) -> HttpResponseBuilder {
     let mut response = HttpResponse::Ok();
     response.insert_header((header::CACHE_CONTROL, "no-cache"));
-    response.insert_header((header::CONTENT_SECURITY_POLICY, policy.as_str()));
+    response.insert_header((header::CONTENT_SECURITY_POLICY, policy));
     response.insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
     response.insert_header((header::REFERRER_POLICY, "no-referrer"));
-    response.content_type("text/html; charset=utf-8").body(page.clone())
+    response.content_type("text/html; charset=utf-8");
+    response
 }
 
 /// Another method than those allowed here.

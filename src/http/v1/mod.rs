@@ -40,4 +40,5 @@ pub(super) mod sla_targets;
 pub mod state;
 pub(super) mod statuspages;
 pub(super) mod tags;
+pub(super) mod warnings;
 mod weekly_hours;

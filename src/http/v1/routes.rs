@@ -6,7 +6,7 @@ use crate::http::gate::call::Call;
 use crate::http::gate::route::{Access, Route, RouteTableError, Routes};
 use crate::http::v1::assets::ImageDecoder;
 use crate::http::v1::custom_domains::Cooldowns;
-use crate::http::v1::history::{checks, metrics, response_times, uptime};
+use crate::http::v1::history::{checks, metrics, response_times, status_changes, uptime};
 use crate::http::v1::incidents::{acknowledgement, of_service, timeline};
 use crate::http::v1::maintenances::operations;
 use crate::http::v1::services::KeptServices;
@@ -85,7 +85,7 @@ fn of_services() -> Vec<Route<AppState>> {
         Route::post("/v1/services/{id}/status-override", edit, acts::set_status_override),
         Route::delete("/v1/services/{id}/status-override", edit, acts::remove_status_override),
         Route::post("/v1/services/{id}/heartbeat/rotate", edit, acts::rotate_heartbeat),
-        Route::post("/v1/services/{id}/simulate", simulate, with(&simulations, simulate_service)),
+        Route::ask("/v1/services/{id}/simulate", simulate, with(&simulations, simulate_service)),
     ]
 }
 
@@ -99,6 +99,7 @@ fn of_history() -> Vec<Route<AppState>> {
         Route::get("/v1/services/{id}/response-times", view, response_times::list_response_times),
         Route::get("/v1/services/{id}/uptime", view, uptime::list_uptime),
         Route::get("/v1/services/{id}/checks", view, checks::list_checks),
+        Route::get("/v1/services/{id}/status-changes", view, status_changes::list_status_changes),
         Route::get("/v1/services/{id}/incidents", incidents, of_service::list_service_incidents),
         Route::get(
             "/v1/services/{id}/maintenances",
@@ -210,12 +211,12 @@ fn of_oncall_schedules() -> Vec<Route<AppState>> {
     vec![
         Route::get("/v1/oncall/schedules", view, schedules::list_oncall_schedules),
         Route::post("/v1/oncall/schedules", edit, schedules::create_oncall_schedule),
-        Route::post("/v1/oncall/schedules/preview", view, shifts::preview_new_schedule),
+        Route::ask("/v1/oncall/schedules/preview", view, shifts::preview_new_schedule),
         Route::get("/v1/oncall/schedules/{id}", view, schedules::show_oncall_schedule),
         Route::update("/v1/oncall/schedules/{id}", edit, schedules::update_oncall_schedule),
         Route::delete("/v1/oncall/schedules/{id}", edit, schedules::delete_oncall_schedule),
         Route::get("/v1/oncall/schedules/{id}/shifts", view, shifts::show_oncall_shifts),
-        Route::post("/v1/oncall/schedules/{id}/preview", view, shifts::preview_changed_schedule),
+        Route::ask("/v1/oncall/schedules/{id}/preview", view, shifts::preview_changed_schedule),
         Route::get("/v1/oncall/current", view, current::show_current_duty),
     ]
 }

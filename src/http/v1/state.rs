@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::announcer::Announcer;
+use crate::backup::BackupState;
 use crate::clock::guard::ClockGuard;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
@@ -13,6 +14,7 @@ use crate::engine::definition::Definer;
 use crate::events::Hub;
 use crate::http::gate::Callers;
 use crate::http::gate::auth::Caller;
+use crate::http::gate::kept_bytes::KeptBytes;
 use crate::http::gate::key_store::KeyStore;
 use crate::http::gate::rate_limit::RateLimiter;
 use crate::http::kit::error::ApiError;
@@ -44,6 +46,8 @@ pub struct AppState {
     pub clock: Clock,
     /// The judge of the wall clock.
     pub guard: Arc<ClockGuard>,
+    /// What came of scheduled backups.
+    pub backups: Arc<BackupState>,
     /// The times of creations.
     pub creations: CreationTimes,
     /// Both databases.
@@ -60,6 +64,8 @@ pub struct AppState {
     pub carrier: Carrier,
     /// The rate limit.
     pub limiter: Arc<RateLimiter>,
+    /// How much is kept of answers under keys.
+    pub kept_bytes: Arc<KeptBytes>,
     /// The host names that this installation goes by.
     pub domain_names: Arc<DomainNames>,
     /// The way to the name servers, for looks at custom domains.
@@ -158,6 +164,10 @@ impl KeyStore for AppState {
 
     fn guard(&self) -> &ClockGuard {
         &self.guard
+    }
+
+    fn kept_bytes(&self) -> &Arc<KeptBytes> {
+        &self.kept_bytes
     }
 
     fn now(&self) -> Timestamp {

@@ -134,6 +134,9 @@ mod tests {
         });
         assert_eq!(json_field.to_string(), expected.to_string());
         assert_eq!(http.get("interval"), None);
+        let status_code =
+            json!([{"field": "status_code", "operator": "gte", "value": 400, "status": "down"}]);
+        assert_eq!(http["conditions"]["always"], status_code);
     }
 
     /// Contract 4.2, `conditions.by_subtype`.

@@ -13,7 +13,7 @@ use crate::http::v1::services::view::check_type;
 use crate::model::check::CheckType;
 use crate::probe::catalogue::{
     BySubtype, ConditionField, ConditionKind, Definition, Field, FieldKind, IntervalBounds,
-    default_conditions,
+    always_conditions, default_conditions,
 };
 
 /// A check type.
@@ -67,6 +67,9 @@ struct ConditionsView {
     fields: Vec<ConditionFieldView>,
     #[schema(schema_with = conditions)]
     defaults: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = always)]
+    always: Option<Vec<Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = by_subtype)]
     by_subtype: Option<BySubtypeView>,
@@ -189,6 +192,8 @@ impl ConditionsView {
         Self {
             fields: definition.condition_fields.iter().map(ConditionFieldView::of).collect(),
             defaults: default_conditions(definition.check_type, None),
+            always: Some(always_conditions(definition.check_type))
+                .filter(|conditions| !conditions.is_empty()),
             by_subtype: definition.by_subtype.map(by_subtype),
         }
     }
@@ -275,6 +280,11 @@ fn strings() -> Shape {
 
 fn conditions() -> Shape {
     list_of(named("Condition"))
+}
+
+fn always() -> Shape {
+    conditions()
+        .says("Applied beside a service's own conditions as long as none of those tests the same field.")
 }
 
 fn strings_by_subtype() -> Shape {

@@ -135,6 +135,7 @@ impl Draft<'_> {
         });
         let is_unreadable = was_sent && matches!(linked, Given::Absent);
         component.service = linked.or_stored(stored);
+        component.has_lost_service &= !was_sent;
         if component.is_sync_managed && component.service != stored {
             fields.refuse("service_id", FieldRule::Managed);
         } else if component.is_group && component.service.is_some() && !is_unreadable {

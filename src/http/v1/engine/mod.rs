@@ -13,6 +13,7 @@ use crate::http::v1::engine::ownership::OwnershipView;
 use crate::http::v1::engine::queues::QueuesView;
 use crate::http::v1::engine::view::{ActorView, EngineView};
 use crate::http::v1::state::AppState;
+use crate::http::v1::warnings::warnings;
 
 pub(super) async fn show_engine(call: Call<AppState>) -> Result<Reply, ApiError> {
     let state = call.state;
@@ -21,6 +22,7 @@ pub(super) async fn show_engine(call: Call<AppState>) -> Result<Reply, ApiError>
     Ok(Reply::data(to_json(&EngineView {
         started_at: state.engine.started_at(),
         is_alive,
+        warnings: warnings(&state),
         actors: ActorView::all(&states),
         ownership: OwnershipView::of(&state.announcer.ownership, figures.share),
         queues: QueuesView::of(&figures, &state.definer.roster, state.now()),

@@ -17,6 +17,8 @@ pub(super) struct EngineView<'a> {
     pub(super) started_at: Timestamp,
     /// True if the engine takes commands.
     pub(super) is_alive: bool,
+    /// What to look at although this process serves, as `/readyz` says it.
+    pub(super) warnings: Vec<String>,
     /// By name.
     #[schema(inline)]
     pub(super) actors: Vec<ActorView<'a>>,

@@ -4,7 +4,6 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::linked::read_service_filter;
 use crate::http::kit::query::Query;
-use crate::http::kit::rule::FieldRule;
 use crate::id::Id;
 use crate::model::maintenance::MaintenanceStatus;
 use crate::model::service::ServiceKey;
@@ -26,7 +25,7 @@ pub(super) struct Asked {
 pub(super) fn read(query: &Query, covering: Option<ServiceKey>) -> Result<Asked, ApiError> {
     let mut errors = FieldErrors::default();
     let services = read_service_filter(query, &mut errors);
-    let statuses = read_statuses(query, &mut errors);
+    let statuses = query.words("status", MaintenanceStatus::WORDS, &mut errors);
     let (from, to) = query.period(&mut errors);
     let filter = Filter { statuses, covering, covering_any: None, from, to };
     errors.into_result(Asked { filter, services }).map_err(ApiError::Fields)
@@ -43,19 +42,6 @@ impl Asked {
         let known = linked::services_by_id(connection, sight, &ids).await?;
         Ok(Filter { covering_any: Some(known.into_values().collect()), ..self.filter })
     }
-}
-
-fn read_statuses(query: &Query, errors: &mut FieldErrors) -> Vec<MaintenanceStatus> {
-    let mut statuses = Vec::new();
-    for item in query.list("status").into_iter().flatten() {
-        match item.text.parse() {
-            Ok(status) => statuses.push(status),
-            Err(_) => {
-                errors.add(item.path("status"), FieldRule::unknown_word(MaintenanceStatus::WORDS));
-            }
-        }
-    }
-    statuses
 }
 
 #[cfg(test)]

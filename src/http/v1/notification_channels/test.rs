@@ -52,6 +52,7 @@ pub(in crate::http::v1) async fn test_notification_channel(
 ) -> Result<Committed, ApiError> {
     let channel = in_path::find(&call, notification_channels::find).await?;
     let Call { state, caller, effect, .. } = call;
+    effect.check()?;
     let organisation = &caller.organisation;
     let vault =
         ChannelVault { sealer: &state.definer.sealer, organisation: organisation.id, channel: channel.id };

@@ -129,8 +129,8 @@ struct Filter {
 impl Filter {
     fn read(query: &Query, walk: Walk<'_>) -> Result<Self, ApiError> {
         let mut errors = FieldErrors::default();
-        let statuses = words(query, "status", DeliveryStatus::WORDS, &mut errors);
-        let events = words(query, "event", Event::WORDS, &mut errors);
+        let statuses = query.words("status", DeliveryStatus::WORDS, &mut errors);
+        let events = query.words("event", Event::WORDS, &mut errors);
         let mut id = |name: &str| {
             let text = query.narrowing(name, &mut errors)?;
             let id = text.parse::<Id>().ok();
@@ -147,25 +147,7 @@ impl Filter {
             }
             key
         });
-        let wanted = Wanted {
-            statuses: statuses.iter().filter_map(|word| word.parse().ok()).collect(),
-            events: events.iter().filter_map(|word| word.parse().ok()).collect(),
-            channel: None,
-            subject,
-            before,
-        };
+        let wanted = Wanted { statuses, events, channel: None, subject, before };
         errors.into_result(Self { wanted, channel }).map_err(ApiError::Fields)
     }
-}
-
-fn words(query: &Query, name: &str, allowed: &[&str], errors: &mut FieldErrors) -> Vec<String> {
-    let mut words = Vec::new();
-    for item in query.list(name).into_iter().flatten() {
-        if allowed.contains(&item.text) {
-            words.push(item.text.to_owned());
-        } else {
-            errors.add(item.path(name), FieldRule::unknown_word(allowed));
-        }
-    }
-    words
 }

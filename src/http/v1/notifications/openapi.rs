@@ -8,7 +8,7 @@ use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
 use crate::http::openapi::shape::{
     Shape, id, integer, list_of, named, object, one_of, string, string_or_null, url_or_null, view,
 };
-use crate::http::v1::notifications::view::{NotificationView, TryView};
+use crate::http::v1::notifications::view::{ChannelView, NotificationView, TryView};
 use crate::model::notification::Event;
 use crate::model::notification::delivery::DeliveryStatus;
 
@@ -18,6 +18,7 @@ const LIST: &str = "/v1/notifications";
 pub(in crate::http) fn chapter() -> Chapter {
     let schemas = vec![
         ("Notification", view::<NotificationView>()),
+        ("NotificationChannelRef", view::<ChannelView>()),
         ("NotificationTry", view::<TryView>()),
         ("NotificationPage", page()),
         ("RedeliverNotifications", object().may_have("channel_id", id().nullable())),

@@ -8,6 +8,7 @@ use crate::engine::roster::KnownLocation;
 use crate::http::gate::auth::Caller;
 use crate::http::openapi::shape::{Shape, one_of, string, text, timestamp_or_null, view};
 use crate::model::access::Permission;
+use crate::model::check::Trouble;
 use crate::model::location::{LastSeen, Standing};
 
 /// A location that checks.
@@ -26,6 +27,9 @@ pub(super) struct ProbeView<'a> {
     kind: &'static str,
     #[schema(schema_with = status)]
     status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = impaired_by)]
+    impaired_by: Option<&'static str>,
     #[schema(schema_with = timestamp_or_null, required)]
     last_seen_at: Option<Timestamp>,
     /// Only of a location in another place that was heard.
@@ -85,13 +89,16 @@ impl<'a> ProbeView<'a> {
         let has_right = caller.token.permissions.contains(Permission::EngineView);
         let is_operator = has_right && !caller.sight().is_confined();
         let location = &known.location;
+        let standing = known.standing(caller.organisation.key, now);
+        let impaired_by = known.impaired_by().filter(|_| standing == Standing::Impaired);
         Self {
             code: location.code.as_str(),
             name: &location.name,
             location: &location.place,
             country_code: &location.country_code,
             kind: "public",
-            status: known.standing(caller.organisation.key, now).as_str(),
+            status: standing.as_str(),
+            impaired_by: impaired_by.map(Trouble::as_str),
             last_seen_at: known.last_seen_at(now),
             agent: known.last_seen().map(|seen| AgentView::of(&seen, is_operator)),
         }
@@ -120,8 +127,15 @@ fn kind() -> Shape {
 
 fn status() -> Shape {
     one_of(&Standing::ALL.map(Standing::as_str)).says(
-        "`offline`: not heard for a minute. `impaired`: it has lost its own network, or sees services of this organisation \
-         down that all others see up; its votes are set aside.",
+        "`offline`: not heard for a minute. `impaired`: it has lost its own network, none of its checks could be made for a \
+         minute, or it sees services of this organisation down that all others see up; its votes are set aside.",
+    )
+}
+
+fn impaired_by() -> Shape {
+    one_of(&Trouble::ALL.map(Trouble::as_str)).says(
+        "The reason of its own machine for which it is `impaired`; absent when it is not, or contradicts all others. \
+         `location_impaired`: none of its reference targets answers.",
     )
 }
 

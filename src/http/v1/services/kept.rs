@@ -4,43 +4,38 @@
 //! service, and a new service the pages of its organisation. Where other processes write as well, nothing is kept, nor is what
 //! is read for callers who are confined to an access scope.
 
-use std::str::FromStr as _;
 use std::sync::Arc;
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::kept::Kept;
-use crate::http::v1::services::stored::{StoredService, gather};
+use crate::http::v1::services::filter::{StoredFilter, WantedTag, find_tag};
+use crate::http::v1::services::stored::{ServicePage, StoredService, gather};
 use crate::id::Id;
 use crate::model::service::{Service, ServiceKey};
 use crate::model::sight::Sight;
-use crate::model::tag::TagName;
 use crate::store::changes::{Changes, Scope, Stamp};
-use crate::store::{Database, PageWindow, services, tags};
+use crate::store::{Database, PageWindow, services};
 
 /// Services kept at a time.
 const SERVICES: usize = 10_000;
+/// Bytes of them, by [`StoredService::bytes`].
+const SERVICES_BYTES: usize = 64 * 1_024 * 1_024;
 /// Pages of services kept at a time.
 const PAGES: usize = 256;
+/// Bytes of them: a page lists ids and keys.
+const PAGES_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// A page of a list of services.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
     /// The caller's sight.
     pub(super) sight: Sight,
-    /// The tag by which the list is narrowed.
-    pub(super) label: Option<String>,
+    /// By what the list is narrowed.
+    pub(super) filter: StoredFilter,
     /// Rows before it.
     pub(super) offset: u64,
     /// Rows of it at most.
     pub(super) limit: u64,
-}
-
-/// The rows of a page.
-#[derive(Debug)]
-pub(super) struct ServicePage {
-    pub(super) rows: Vec<Arc<StoredService>>,
-    /// Services on all pages.
-    pub(super) total: u64,
 }
 
 /// The services of a page, without what is shown of them.
@@ -66,7 +61,7 @@ pub(in crate::http::v1) struct KeptServices {
 
 impl Default for KeptServices {
     fn default() -> Self {
-        Self { services: Kept::new(SERVICES), pages: Kept::new(PAGES) }
+        Self { services: Kept::new(SERVICES, SERVICES_BYTES), pages: Kept::new(PAGES, PAGES_BYTES) }
     }
 }
 
@@ -140,7 +135,9 @@ impl KeptServices {
         let listed = services.iter().map(|service| Listed { id: service.id, key: service.key }).collect();
         let rows = self.gather(main, services, stamp).await?;
         if let Some(stamp) = stamp {
-            self.pages.keep(key, stamp, Outline { services: listed, total });
+            let outline = Outline { services: listed, total };
+            let bytes = size_of_val(&*outline.services) + size_of::<Outline>();
+            self.pages.keep(key, stamp, outline, bytes);
         }
         Ok(ServicePage { rows, total })
     }
@@ -157,7 +154,7 @@ impl KeptServices {
         if let Some(stamp) = stamp {
             for stored in &gathered {
                 let key = (stored.service.organisation, stored.service.id);
-                self.services.keep(key, stamp, Arc::clone(stored));
+                self.services.keep(key, stamp, Arc::clone(stored), stored.bytes());
             }
         }
         Ok(gathered)
@@ -181,15 +178,10 @@ fn stamp(main: &Database, sight: Sight) -> Option<Stamp> {
 /// The services of a page, and how many there are on all pages.
 async fn list(main: &Database, key: &PageKey) -> Result<(Vec<Service>, u64), ApiError> {
     let reader = main.reader();
-    let tag = match key.label.as_deref().map(TagName::from_str) {
-        None => None,
-        // A label that names no tag selects nothing.
-        Some(Err(_)) => return Ok((Vec::new(), 0)),
-        Some(Ok(name)) => match tags::find_named(reader, key.sight, &name).await? {
-            Some(tag) => Some(tag.row),
-            None => return Ok((Vec::new(), 0)),
-        },
+    let StoredFilter { label, check_types } = &key.filter;
+    let WantedTag::Row(tag) = find_tag(reader, key.sight, label.as_deref()).await? else {
+        return Ok((Vec::new(), 0));
     };
     let window = PageWindow { offset: key.offset, limit: key.limit };
-    Ok(services::list(reader, key.sight, tag, window).await?)
+    Ok(services::list(reader, key.sight, (tag, check_types), window).await?)
 }

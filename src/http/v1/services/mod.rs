@@ -7,6 +7,7 @@ pub(super) mod acts;
 mod departure;
 mod depending;
 mod draft;
+mod filter;
 mod heartbeat;
 mod kept;
 pub(in crate::http) mod openapi;
@@ -36,6 +37,7 @@ use crate::http::kit::slot::take_slot;
 use crate::http::v1::in_path;
 use crate::http::v1::services::depending::{Depending, look_anew, refuse_circles};
 use crate::http::v1::services::draft::Draft;
+use crate::http::v1::services::filter::ServiceFilter;
 use crate::http::v1::services::heartbeat::new_secret;
 use crate::http::v1::services::kept::PageKey;
 use crate::http::v1::services::reading::Viewer;
@@ -54,12 +56,15 @@ pub(super) const DELETE_ORPHANED_MAINTENANCES: &str = "delete_orphaned_maintenan
 
 pub(super) async fn list_services(kept: Arc<KeptServices>, call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
-    let mut errors = FieldErrors::default();
-    let label = query.single("tag", &mut errors).map(str::to_owned);
-    errors.into_result(()).map_err(ApiError::Fields)?;
+    let filter = ServiceFilter::read(&query)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
-    let key = PageKey { sight: caller.sight(), label, offset: request.offset(), limit: request.per_page };
-    let page = kept.page(&state.databases.main, key).await?;
+    let page = if filter.is_stored() {
+        let (offset, limit) = (request.offset(), request.per_page);
+        let key = PageKey { sight: caller.sight(), filter: filter.stored, offset, limit };
+        kept.page(&state.databases.main, key).await?
+    } else {
+        filter.search(&state, caller.sight(), request).await?
+    };
     let rows = Viewer { state: &state, caller: &caller }.all(&page.rows).await?;
     let path = format!("{}{canonical_path}", state.base_url);
     Ok(Reply::ok(Page { request, total: page.total, path: &path, query: &query }.envelope(rows)))
@@ -83,6 +88,7 @@ pub(super) async fn create_service(call: Call<AppState>) -> Result<Committed, Ap
     let draft = Draft { state: &state, caller: &caller, id, tagging: &tagging, depending: &depending };
     let service = draft.create(&body).map_err(ApiError::Fields)?;
     take_active_slot(&write, &caller).await?;
+    take_total_slot(&write, &caller).await?;
     let service = services::insert(&*write, service).await?;
     tagging.store(&write, &caller, (service.key, service.created_at)).await?;
     depending.store(&write, service.key).await?;
@@ -186,4 +192,10 @@ async fn follow(transaction: &Transaction, caller: &Caller, service: &Service) -
 async fn take_active_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let usage = services::count_active(transaction, caller.organisation.key);
     take_slot(Quota::Services, caller.limits.services, usage).await
+}
+
+/// Passes when there is room for one more service of any state: paused ones take room as well. As [`take_active_slot`].
+async fn take_total_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
+    let usage = services::count(transaction, caller.organisation.key);
+    take_slot(Quota::ServicesTotal, caller.limits.services_of_any_state(), usage).await
 }

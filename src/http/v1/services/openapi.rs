@@ -8,12 +8,14 @@ use crate::http::openapi::operation::{Chapter, Operation, enveloped, example};
 use crate::http::openapi::shape::{
     Shape, always_true, boolean, id, integer, list_of, named, object, one_of, string, text_in, view,
 };
+use crate::http::v1::services::filter::TEXT_MAX;
 use crate::http::v1::services::settings::openapi as settings;
 use crate::http::v1::services::settings::view::SettingsView;
 use crate::http::v1::services::tagging::TAGS_MAX;
 use crate::http::v1::services::view::{ServiceView, check_type};
+use crate::model::check::CheckType;
 use crate::model::dependency::DEPENDENCIES_MAX;
-use crate::model::service::{NAME_LENGTH, OverrideStatus, REASON_LENGTH};
+use crate::model::service::{NAME_LENGTH, OverrideStatus, REASON_LENGTH, ServiceStatus};
 
 const EXAMPLE: &str = include_str!("example.json");
 const DELETED: &str = include_str!("example_deleted.json");
@@ -43,6 +45,13 @@ fn collection() -> Vec<Operation> {
     vec![
         Operation::new(Verb::Get, "/v1/services", "list_services", "List services")
             .asks("tag", string(), filter)
+            .asks_list(
+                "status",
+                list_of(one_of(ServiceStatus::WORDS)),
+                "Only services whose `effective_status` is one of these.",
+            )
+            .asks_list("check_type", list_of(one_of(CheckType::WORDS)), "Only services of one of these types.")
+            .asks("q", text_in(&(0..=TEXT_MAX)), "Only services with this in name or target, whatever the case.")
             .paged(DEFAULT_PER_PAGE)
             .lists("Services, the oldest first.", "Service", &service)
             .refuses(&[422]),
@@ -50,7 +59,7 @@ fn collection() -> Vec<Operation> {
             .says("Without `settings` a service of type http, tcp, dns, icmp or ssl is stored, but not checked.")
             .takes("CreateService", Some(sent()))
             .creates("The new service.", "Service", &service)
-            .refuses(&[422]),
+            .refuses(&[402, 422]),
         Operation::new(Verb::Get, ITEM, "show_service", "Show a service").shows(
             "The service.",
             "Service",

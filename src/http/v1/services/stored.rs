@@ -1,9 +1,11 @@
 //! The stored data of services, as far as clients see it: a row with its tags, its maintenances and its pings.
 
+use std::sync::Arc;
+
 use crate::http::kit::error::ApiError;
 use crate::model::check::CheckType;
 use crate::model::dependency::{Dependency, Unreachable};
-use crate::model::service::Service;
+use crate::model::service::{Service, Settings};
 use crate::model::tag::Tag;
 use crate::store::heartbeats::StoredHeartbeat;
 use crate::store::maintenances::effect::covered;
@@ -21,6 +23,31 @@ pub(super) struct StoredService {
     pub(super) depends_on: Vec<Dependency>,
     /// Set while it fails behind something that is down, and until it has looked after that.
     pub(super) unreachable: Option<Unreachable>,
+}
+
+impl StoredService {
+    /// About the bytes that it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        let Service { name, target, settings, .. } = &self.service;
+        let config = settings.as_ref().map_or(0, Settings::stored_bytes);
+        let tags = self.tags.len() * size_of::<Tag>() * 2;
+        let depends_on = self.depends_on.len() * size_of::<Dependency>() * 2;
+        // A tree of JSON values takes more than its text, long texts in it little more.
+        size_of::<Self>()
+            + name.len()
+            + target.as_ref().map_or(0, String::len)
+            + 2 * config
+            + tags
+            + depends_on
+    }
+}
+
+/// The rows of a page.
+#[derive(Debug)]
+pub(super) struct ServicePage {
+    pub(super) rows: Vec<Arc<StoredService>>,
+    /// Services on all pages.
+    pub(super) total: u64,
 }
 
 /// Reads what is stored beside these services, one question a table, however many they are.

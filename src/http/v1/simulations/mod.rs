@@ -37,6 +37,7 @@ pub(super) async fn simulate_service(
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
     let question = draft::read(&state, &caller, &service, &body).await?;
+    effect.check()?;
     let place = simulations.take(caller.organisation.key);
     let _place = place.ok_or(ApiError::Simulating(RETRY_SECONDS))?;
     let past = Past::read(&state, &caller, &service, &question).await?;

@@ -36,7 +36,8 @@ struct Section<'a> {
 }
 
 struct Table {
-    is_met: bool,
+    /// `met`, `missed` or `not judged`.
+    judgement: &'static str,
     rows: Vec<(&'static str, String)>,
 }
 
@@ -93,20 +94,23 @@ fn table(figures: &FiguresView) -> Table {
     let or_dash = |number: Option<f64>, unit: &str| {
         number.map_or_else(|| "no data".to_owned(), |number| format!("{number}{unit}"))
     };
-    let seconds = |seconds: f64| format!("{seconds} s");
     let budget = &figures.error_budget;
     Table {
-        is_met: figures.is_met,
+        judgement: match figures.is_met {
+            Some(true) => "met",
+            Some(false) => "missed",
+            None => "not judged",
+        },
         rows: vec![
             ("Availability", or_dash(figures.availability, " %")),
-            ("Down", seconds(figures.down_seconds)),
+            ("Down", duration(figures.down_seconds)),
             ("Outages", figures.outages.to_string()),
-            ("Error budget", seconds(budget.total_seconds)),
-            ("Used", seconds(budget.used_seconds)),
-            ("Left", seconds(budget.left_seconds)),
+            ("Error budget", duration(budget.total_seconds)),
+            ("Used", duration(budget.used_seconds)),
+            ("Left", duration(budget.left_seconds)),
             ("Burn rate", or_dash(figures.burn_rate, "")),
-            ("Left out", seconds(figures.left_out_seconds)),
-            ("Not measured", seconds(figures.unmeasured_seconds)),
+            ("Left out", duration(figures.left_out_seconds)),
+            ("Not measured", duration(figures.unmeasured_seconds)),
         ],
     }
 }
@@ -119,4 +123,38 @@ fn wall(zone: Zone, at: Timestamp) -> String {
 fn length(ms: i64) -> String {
     let seconds = ms / 1_000;
     format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+}
+
+/// Seconds in the two largest units that they have.
+fn duration(seconds: f64) -> String {
+    const UNITS: [(f64, &str); 4] = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s")];
+    let sign = if seconds < 0.0 { "-" } else { "" };
+    let length = seconds.abs();
+    for pair in UNITS.windows(2) {
+        let ((unit, name), (smaller, next)) = (pair[0], pair[1]);
+        if length >= unit {
+            let (whole, rest) = ((length / unit).floor(), (length % unit / smaller).floor());
+            return format!("{sign}{whole} {name} {rest} {next}");
+        }
+    }
+    format!("{sign}{length} s")
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(0.0, "0 s")]
+    #[case(12.5, "12.5 s")]
+    #[case(60.0, "1 min 0 s")]
+    #[case(3_599.9, "59 min 59 s")]
+    #[case(7_500.0, "2 h 5 min")]
+    #[case(4_665_600.0, "54 d 0 h")]
+    #[case(-90.0, "-1 min 30 s")]
+    fn a_duration_has_two_units(#[case] seconds: f64, #[case] text: &str) {
+        assert_eq!(duration(seconds), text);
+    }
 }

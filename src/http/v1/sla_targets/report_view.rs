@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Timestamp;
-use crate::http::openapi::shape::{Shape, id, number, one_of, percent_or_null, timestamp, view};
+use crate::http::openapi::shape::{Shape, boolean, id, number, one_of, percent_or_null, timestamp, view};
 use crate::http::v1::named::NamedView;
 use crate::http::v1::sla_targets::view::SlaTargetView;
 use crate::id::Id;
@@ -47,8 +47,9 @@ pub(super) struct FiguresView {
     /// Per cent of the measured time that was up, cut to three decimals; null: nothing was measured.
     #[schema(schema_with = percent_or_null, required)]
     pub(super) availability: Option<f64>,
-    /// True as long as the error budget is not overdrawn.
-    pub(super) is_met: bool,
+    /// True as long as the error budget is not overdrawn; null: nothing was measured, so nothing is judged.
+    #[schema(schema_with = judgement, required)]
+    pub(super) is_met: Option<bool>,
     pub(super) up_seconds: f64,
     pub(super) down_seconds: f64,
     /// Promised time in which nobody looked.
@@ -178,9 +179,10 @@ impl FiguresView {
     fn of(judged: &Judged, sums: Sums, services: usize) -> Self {
         let budget = judged.budget(sums, services);
         let Budget { total_ms, used_ms } = budget;
+        let availability = Availability { up_ms: sums.up_ms, down_ms: sums.down_ms }.percent();
         Self {
-            availability: Availability { up_ms: sums.up_ms, down_ms: sums.down_ms }.percent(),
-            is_met: budget.is_met(),
+            availability,
+            is_met: availability.map(|_| budget.is_met()),
             up_seconds: seconds(sums.up_ms),
             down_seconds: seconds(sums.down_ms),
             unmeasured_seconds: seconds(sums.unmeasured_ms),
@@ -266,6 +268,10 @@ fn burn() -> Shape {
 
 fn burn_state() -> Shape {
     one_of(BurnState::WORDS).says("`fast`: somebody must act now; `slow`: the budget will not last.")
+}
+
+fn judgement() -> Shape {
+    boolean().nullable()
 }
 
 fn rate() -> Shape {

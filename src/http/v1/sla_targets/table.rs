@@ -55,7 +55,7 @@ fn figures(figures: &FiguresView) -> Vec<String> {
         figures.down_seconds.to_string(),
         String::new(),
         text(figures.availability),
-        figures.is_met.to_string(),
+        figures.is_met.map(|is_met| is_met.to_string()).unwrap_or_default(),
         figures.up_seconds.to_string(),
         figures.unmeasured_seconds.to_string(),
         figures.left_out_seconds.to_string(),

@@ -12,9 +12,7 @@ use crate::http::gate::write::Committed;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::page::{DEFAULT_PER_PAGE, Page, PageRequest};
-use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
-use crate::http::kit::rule::FieldRule;
 use crate::http::kit::view::to_json;
 use crate::http::v1::in_path;
 use crate::http::v1::oncall::cover_requests::draft::Draft;
@@ -28,7 +26,7 @@ use crate::store::oncall::{cover_requests, schedules};
 pub(in crate::http::v1) async fn list_cover_requests(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, query, canonical_path, .. } = call;
     let mut errors = FieldErrors::default();
-    let statuses = read_statuses(&query, &mut errors);
+    let statuses = query.words("status", CoverStatus::WORDS, &mut errors);
     let asked = filter::read(&query, &mut errors);
     let asked = errors.into_result(asked).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
@@ -63,15 +61,4 @@ pub(in crate::http::v1) async fn create_cover_request(call: Call<AppState>) -> R
     let request = cover_requests::insert(&*write, request).await?;
     let location = format!("{}/v1/oncall/cover-requests/{}", state.base_url, request.id);
     write.commit(Reply::created(to_json(&CoverRequestView::of(&request, now)), &location)).await
-}
-
-fn read_statuses(query: &Query, errors: &mut FieldErrors) -> Vec<CoverStatus> {
-    let mut statuses = Vec::new();
-    for item in query.list("status").into_iter().flatten() {
-        match item.text.parse() {
-            Ok(status) => statuses.push(status),
-            Err(_) => errors.add(item.path("status"), FieldRule::unknown_word(CoverStatus::WORDS)),
-        }
-    }
-    statuses
 }

@@ -215,7 +215,7 @@ fn auth(header: Shape) -> Shape {
 fn conditions() -> Shape {
     list_of(named("Condition"))
         .items(0, 20)
-        .says("The worst matching one decides; empty or null: the defaults.")
+        .says("The worst matching one decides; empty or null: the defaults. `http` is `down` at status codes from 400 on as long as none tests `status_code`.")
 }
 
 /// A condition (contract 4.2.4).

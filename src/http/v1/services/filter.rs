@@ -1,0 +1,167 @@
+//! What narrows a list of services (contract 4.3.3).
+//!
+//! The tag and the check type are questions to the database, and their pages are kept. Whether a status is wanted only the engine
+//! knows, and letters without case are compared here, the same on every database: for these all services of the list are
+//! looked at, a chunk at a time, and only the rows of the page are read whole.
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use crate::http::kit::error::ApiError;
+use crate::http::kit::field_errors::FieldErrors;
+use crate::http::kit::page::PageRequest;
+use crate::http::kit::query::Query;
+use crate::http::kit::rule::FieldRule;
+use crate::http::v1::services::stored::{ServicePage, gather};
+use crate::http::v1::state::AppState;
+use crate::model::check::CheckType;
+use crate::model::service::{ServiceKey, ServiceStatus};
+use crate::model::service_outline::ServiceOutline;
+use crate::model::sight::Sight;
+use crate::model::tag::TagName;
+use crate::store::maintenances::effect::covered;
+use crate::store::services::outlines;
+use crate::store::{Connection, MainError, PageWindow, services, tags};
+
+/// Longest `q`, in characters.
+pub(super) const TEXT_MAX: usize = 200;
+/// Services that are looked at together.
+const CHUNK: u64 = 1_000;
+
+/// The part of a filter that the database knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct StoredFilter {
+    /// The tag, as a label.
+    pub(super) label: Option<String>,
+    /// The check types; none = all.
+    pub(super) check_types: Vec<CheckType>,
+}
+
+/// A filter of a list of services.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ServiceFilter {
+    pub(super) stored: StoredFilter,
+    /// The status that people see; none = all.
+    statuses: Vec<ServiceStatus>,
+    /// A part of name or target, in small letters.
+    text: Option<String>,
+}
+
+impl ServiceFilter {
+    /// Reads the query string.
+    ///
+    /// # Errors
+    /// 422.
+    pub(super) fn read(query: &Query) -> Result<Self, ApiError> {
+        let mut errors = FieldErrors::default();
+        let label = query.single("tag", &mut errors).map(str::to_owned);
+        let check_types = query.words("check_type", CheckType::WORDS, &mut errors);
+        let statuses = query.words("status", ServiceStatus::WORDS, &mut errors);
+        let text = query.narrowing("q", &mut errors).map(str::to_lowercase);
+        if text.as_ref().is_some_and(|text| text.chars().count() > TEXT_MAX) {
+            errors.add("q", FieldRule::MaxLength(TEXT_MAX));
+        }
+        let filter = Self { stored: StoredFilter { label, check_types }, statuses, text };
+        errors.into_result(filter).map_err(ApiError::Fields)
+    }
+
+    /// Returns true if the database knows all of it.
+    pub(super) fn is_stored(&self) -> bool {
+        self.statuses.is_empty() && self.text.is_none()
+    }
+
+    /// The services of a page, looked at one by one.
+    ///
+    /// # Errors
+    /// 503, 500.
+    pub(super) async fn search(
+        &self,
+        state: &AppState,
+        sight: Sight,
+        request: PageRequest,
+    ) -> Result<ServicePage, ApiError> {
+        let snapshot = state.databases.main.snapshot().await?;
+        let keys = self.matching(&snapshot, state, sight).await?;
+        let page = keys.iter().skip(usize::try_from(request.offset()).unwrap_or(usize::MAX));
+        let page: Vec<ServiceKey> =
+            page.take(usize::try_from(request.per_page).unwrap_or(usize::MAX)).copied().collect();
+        let mut rows = gather(&snapshot, services::by_keys(&snapshot, &page).await?).await?;
+        snapshot.end_reading().await.map_err(MainError::from)?;
+        rows.sort_by_key(|row| page.iter().position(|key| *key == row.service.key));
+        Ok(ServicePage { rows: rows.into_iter().map(Arc::new).collect(), total: keys.len() as u64 })
+    }
+
+    async fn matching(
+        &self,
+        connection: &impl Connection,
+        state: &AppState,
+        sight: Sight,
+    ) -> Result<Vec<ServiceKey>, ApiError> {
+        let WantedTag::Row(tag) = find_tag(connection, sight, self.stored.label.as_deref()).await? else {
+            return Ok(Vec::new());
+        };
+        let (mut found, mut offset) = (Vec::new(), 0);
+        loop {
+            let window = PageWindow { offset, limit: CHUNK };
+            let types = &self.stored.check_types;
+            let mut chunk = outlines::listed(connection, sight, (tag, types), window).await?;
+            let is_last = (chunk.len() as u64) < CHUNK;
+            chunk.retain(|service| self.has_text(service));
+            found.extend(self.with_status(connection, state, &chunk).await?);
+            if is_last {
+                return Ok(found);
+            }
+            offset += CHUNK;
+        }
+    }
+
+    fn has_text(&self, service: &ServiceOutline) -> bool {
+        let Some(text) = &self.text else { return true };
+        let is_in = |whole: &str| whole.to_lowercase().contains(text.as_str());
+        is_in(&service.name) || service.target.as_deref().is_some_and(is_in)
+    }
+
+    async fn with_status(
+        &self,
+        connection: &impl Connection,
+        state: &AppState,
+        chunk: &[ServiceOutline],
+    ) -> Result<Vec<ServiceKey>, ApiError> {
+        let keys: Vec<ServiceKey> = chunk.iter().map(|service| service.key).collect();
+        if self.statuses.is_empty() || keys.is_empty() {
+            return Ok(keys);
+        }
+        let covered = covered(connection, &keys).await?;
+        let addresses: Vec<_> = chunk.iter().map(ServiceOutline::address).collect();
+        let snapshots = state.live(&addresses).await?;
+        let status = |service: &ServiceOutline, verdict| {
+            ServiceStatus::effective(service.status_facts(), verdict, covered.contains(&service.key))
+        };
+        let wanted = chunk.iter().zip(snapshots);
+        let wanted = wanted.filter(|(service, live)| self.statuses.contains(&status(service, live.verdict)));
+        Ok(wanted.map(|(service, _)| service.key).collect())
+    }
+}
+
+/// The tag that a filter names.
+pub(super) enum WantedTag {
+    /// The key of its row; `None` when the filter names none.
+    Row(Option<i64>),
+    /// There is no such tag: it selects nothing.
+    Missing,
+}
+
+/// Looks up the tag that a label names.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn find_tag(
+    connection: &impl Connection,
+    sight: Sight,
+    label: Option<&str>,
+) -> Result<WantedTag, MainError> {
+    let Some(label) = label else { return Ok(WantedTag::Row(None)) };
+    let Ok(name) = TagName::from_str(label) else { return Ok(WantedTag::Missing) };
+    let tag = tags::find_named(connection, sight, &name).await?;
+    Ok(tag.map_or(WantedTag::Missing, |tag| WantedTag::Row(Some(tag.row))))
+}

@@ -1,0 +1,95 @@
+//! What an operator should look at although this process serves: for `/readyz` and `GET /v1/engine`.
+
+use crate::announcer::ownership::Ownership;
+use crate::clock::Timestamp;
+use crate::engine::roster::{BlindLocation, KnownLocation};
+use crate::http::v1::state::AppState;
+use crate::model::node::NodeName;
+use crate::notify::message_hold::MessageHold;
+use crate::store::FullDisk;
+
+const BUS_AWAY: &str = "the NATS server is away: results of locations in other places come later; of several nodes each answers \
+    for its own services alone, and none takes over from another";
+
+const CUT_OFF: &str = "this node cannot write to the databases, and others can: it has given its partitions back, and takes none";
+
+const MESSAGES_HELD: &str = "this installation was restored from a backup, and nobody is told anything: 'watchkeeper notifications \
+    release' ends that";
+
+/// Returns a sentence for each thing.
+pub(in crate::http) fn warnings(state: &AppState) -> Vec<String> {
+    let (now, figures) = (state.now(), state.figures.read());
+    let is_bus_away = figures.bus.is_some_and(|bus| !bus.is_connected);
+    let unowned = state.announcer.ownership.unowned().len();
+    let unowned = (unowned > 0).then(|| {
+        format!(
+            "no node owns {unowned} of 64 partitions: their services are not watched until one takes them"
+        )
+    });
+    let cut_off = cut_off_warning(&state.announcer.ownership);
+    let locations = state.definer.roster.all();
+    let impaired = locations.iter().filter_map(|known| location_warning(known, now));
+    let clock = state.guard.state().warning();
+    let bus = is_bus_away.then(|| BUS_AWAY.into());
+    let held = MessageHold::of(&state.config.data_dir).is_in_force().then(|| MESSAGES_HELD.into());
+    clock
+        .into_iter()
+        .chain(bus)
+        .chain(unowned)
+        .chain(cut_off)
+        .chain(held)
+        .chain(backup_warning(state))
+        .chain(disk_warning(state, now))
+        .chain(impaired)
+        .collect()
+}
+
+/// Returns what is wrong with scheduled backups.
+fn backup_warning(state: &AppState) -> Option<String> {
+    let problem = state.backups.problem();
+    let reason = problem
+        .map_or_else(|| "see the log".to_owned(), |problem| format!("the last attempt failed: {problem}"));
+    state
+        .backups
+        .is_old()
+        .then(|| format!("the newest scheduled backup is too old, or there is none: {reason}"))
+}
+
+/// Returns which nodes alone cannot write to the databases.
+fn cut_off_warning(ownership: &Ownership) -> Option<String> {
+    let (cut_off, me) = (ownership.cut_off(), &ownership.member()?.name);
+    if cut_off.contains(me) {
+        return Some(CUT_OFF.into());
+    }
+    let names: Vec<&str> = cut_off.iter().map(NodeName::as_str).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "these nodes cannot write to the databases, and others watch their services: {}",
+            names.join(", ")
+        )
+    })
+}
+
+/// Returns what is wrong with the disk of the embedded databases: the history is written all the time, so it knows first.
+fn disk_warning(state: &AppState, now: Timestamp) -> Option<String> {
+    let databases = &state.databases;
+    let FullDisk { folder, since } = databases.history.full_disk().or_else(|| databases.main.full_disk())?;
+    let ago = i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX);
+    let (since, folder) = (now.plus_ms(-ago), folder.display());
+    let waiting = state.figures.read().waiting_results;
+    Some(format!(
+        "the disk of {folder} is full since {since}: {waiting} results wait in memory, and nothing that clients send can be saved"
+    ))
+}
+
+/// Returns what is wrong with a location that is impaired for everybody.
+fn location_warning(known: &KnownLocation, now: Timestamp) -> Option<String> {
+    let (code, reason) = (&known.location.code, known.impaired_by()?);
+    let cause = match known.blindness(now) {
+        Some(BlindLocation { since, .. }) => {
+            format!("none of its checks could be made since {since} ({})", reason.as_str())
+        }
+        None => "none of its reference targets answers".to_owned(),
+    };
+    Some(format!("location {code} is impaired: {cause}"))
+}
