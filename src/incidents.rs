@@ -49,7 +49,7 @@ use crate::store::{MainError, StoreError, incident_policies, organisations, outa
 /// The name under which changes are read.
 const READER: &str = "incidents";
 /// Outages looked at in one transaction.
-const AT_ONCE: u64 = 250;
+const AT_ONCE: u64 = 125;
 /// The longest sleep: what people change meanwhile (a maintenance that ends, a clock that is set) is noticed then.
 const LONGEST: Duration = Duration::from_secs(1);
 

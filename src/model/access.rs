@@ -264,6 +264,9 @@ pub struct PlanLimits {
     pub retention_days: u32,
 }
 
+/// Services of any state for each active one that a plan allows.
+const TOTAL_PER_ACTIVE: u32 = 4;
+
 impl PlanLimits {
     /// The limits of the organisation that a self-hosted installation creates: no counts, every second.
     #[must_use]
@@ -287,6 +290,12 @@ impl PlanLimits {
             min_interval_seconds: 1,
             retention_days: 365,
         }
+    }
+
+    /// The services of any state, paused ones as well; `None` = unlimited, as the active ones are then.
+    #[must_use]
+    pub fn services_of_any_state(&self) -> Option<u32> {
+        self.services.map(|active| active.saturating_mul(TOTAL_PER_ACTIVE))
     }
 }
 

@@ -4,6 +4,8 @@
 //! An [`Incident`] is open until it is resolved. A [`WholeIncident`] is one with everything that hangs on it; its methods
 //! do what a change, a timeline entry and a resolution do, and nothing else. What may be asked for is decided elsewhere.
 
+mod open_period;
+
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -14,10 +16,11 @@ use crate::model::announcement::{self, Author};
 use crate::model::automation::Automation;
 use crate::model::outage_evidence::OutageEvidence;
 use crate::model::service::{NamedService, ServiceKey};
-use crate::model::time_range::TimeRange;
 use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
 use crate::model::word::words;
+
+pub use open_period::{OpenPeriod, open_within};
 
 /// Characters of a title, per language.
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
@@ -274,12 +277,29 @@ impl WholeIncident {
         }
     }
 
-    /// Moves the end of an incident that is over; services that recovered by its end move along.
+    /// Moves the end of an incident that is over. Services that recovered by its end alone move along; those that were measured
+    /// then do not recover later than that.
     pub fn move_end(&mut self, resolved_at: Timestamp) {
-        let before = self.incident.resolved_at.replace(resolved_at);
-        for affected in self.services.iter_mut().filter(|affected| affected.recovered_at == before) {
-            affected.recovered_at = Some(resolved_at);
+        let is_earlier = Some(resolved_at) < self.incident.resolved_at;
+        for (affected, is_measured) in self.recovered_at_end() {
+            if is_earlier || !is_measured {
+                affected.recovered_at = Some(resolved_at);
+            }
         }
+        self.incident.resolved_at = Some(resolved_at);
+    }
+
+    /// Services that recovered when the incident ended, and whether that was measured. The engine ends an incident at the last
+    /// recovery that it has measured; people who end one say so in its status.
+    fn recovered_at_end(&mut self) -> impl Iterator<Item = (&mut Affected, bool)> {
+        let is_ended_by_engine = self.automation.is_some_and(|automation| !automation.edited.status);
+        let end = self.incident.resolved_at;
+        let then =
+            self.services.iter_mut().filter(move |affected| end.is_some() && affected.recovered_at == end);
+        then.map(move |affected| {
+            let was_there = Some(affected.added_at) <= end;
+            (affected, is_ended_by_engine && was_there)
+        })
     }
 
     /// Returns the size of its public timeline.
@@ -298,7 +318,7 @@ impl WholeIncident {
         match (status, self.incident.resolved_at) {
             (IncidentStatus::Resolved, None) => self.end(at),
             (IncidentStatus::Resolved, Some(_)) => {}
-            (_, Some(resolved_at)) => self.reopen(resolved_at),
+            (_, Some(_)) => self.reopen(),
             (_, None) => {}
         }
         self.incident.status = status;
@@ -340,13 +360,16 @@ impl WholeIncident {
         }
     }
 
-    /// It was not over after all, and whoever worked on it has to be found anew. Services that recovered by its end alone have not recovered; what was measured stays.
-    fn reopen(&mut self, resolved_at: Timestamp) {
+    /// It was not over after all, and whoever worked on it has to be found anew. Services that recovered by its end alone have not
+    /// recovered; what was measured stays.
+    fn reopen(&mut self) {
+        for (affected, is_measured) in self.recovered_at_end() {
+            if !is_measured {
+                affected.recovered_at = None;
+            }
+        }
         self.incident.resolved_at = None;
         self.incident.acknowledgement = None;
-        for affected in self.services.iter_mut().filter(|row| row.recovered_at == Some(resolved_at)) {
-            affected.recovered_at = None;
-        }
     }
 }
 
@@ -363,26 +386,6 @@ pub fn insert_by_name(services: &mut Vec<Affected>, affected: Affected) {
 
 fn compare_names(one: &Affected, other: &Affected) -> Ordering {
     (&one.name, one.id).cmp(&(&other.name, other.id))
-}
-
-/// The time during which an incident was open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenPeriod {
-    /// The start of the incident.
-    pub started_at: Timestamp,
-    /// Its end; `None` while it is open.
-    pub resolved_at: Option<Timestamp>,
-}
-
-/// Returns how many of these periods touch the range. A period without length touches the range that it lies in.
-#[must_use]
-pub fn open_within(periods: &[OpenPeriod], range: TimeRange) -> usize {
-    let TimeRange { from, to } = range;
-    let touches = |period: &&OpenPeriod| {
-        let OpenPeriod { started_at, resolved_at } = **period;
-        started_at < to && (started_at >= from || resolved_at.is_none_or(|end| end > from))
-    };
-    periods.iter().filter(touches).count()
 }
 
 #[cfg(test)]

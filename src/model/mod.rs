@@ -60,6 +60,7 @@ pub mod segment;
 pub mod service;
 pub mod service_outline;
 pub mod service_secrets;
+pub mod shed_attempts;
 pub mod sight;
 pub mod sla;
 pub mod slug;

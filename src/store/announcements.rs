@@ -34,6 +34,8 @@ pub struct Announced<S> {
     pub may_name: Option<Vec<Affected>>,
     /// Its state.
     pub status: S,
+    /// False for one that only says something: nothing is at work on it, so visitors see no state.
+    pub has_progress: bool,
     /// Start, perhaps planned.
     pub start: Timestamp,
     /// Planned end of a maintenance.

@@ -4,6 +4,7 @@
 //! deleted in `of_service`, measured recovery in `recovery`, incidents of many services that are read in part in `excerpt`. Every
 //! finder is scoped by organisation, except those of `recovery`.
 
+mod affected;
 pub mod automation;
 pub mod downtime;
 mod evidence;
@@ -93,7 +94,7 @@ pub async fn whole(
     sight: Sight,
     incident: Incident,
 ) -> Result<WholeIncident, MainError> {
-    let mut affected = links::affected(connection, sight, &[incident.key]).await?;
+    let mut affected = affected::affected(connection, sight, &[incident.key]).await?;
     let links::Timeline { public, internal } = links::timeline(connection, sight, incident.key).await?;
     Ok(WholeIncident {
         services: affected.remove(&incident.key).unwrap_or_default(),

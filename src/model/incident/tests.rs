@@ -3,6 +3,7 @@
 use rstest::rstest;
 
 use super::*;
+use crate::model::time_range::TimeRange;
 
 const fn at(ms: i64) -> Timestamp {
     Timestamp::from_ms(ms)
@@ -179,6 +180,35 @@ fn a_moved_end_takes_those_along_that_recovered_by_it() {
     changed.move_end(at(350));
     assert_eq!(changed.incident.resolved_at, Some(at(350)));
     assert_eq!(recovered(&changed), [Some(300), Some(350)]);
+}
+
+/// The engine ends an incident when it measures the last recovery, so that one is not of the end alone. Columns: by whom it
+/// ended at 400; recoveries when it is opened again, when the end moves to 350, and to 450.
+#[rstest]
+#[case::a_person(true, [Some(300), None], [Some(300), Some(350)], [Some(300), Some(450)])]
+#[case::the_engine(false, [Some(300), Some(400)], [Some(300), Some(350)], [Some(300), Some(400)])]
+fn a_measured_recovery_outlives_the_end(
+    #[case] by_a_person: bool,
+    #[case] opened_again: [Option<i64>; 2],
+    #[case] earlier: [Option<i64>; 2],
+    #[case] later: [Option<i64>; 2],
+) {
+    let mut over = affecting(&["a", "b"]);
+    over.automation = Some(Automation::default());
+    over.services[0].recovered_at = Some(at(300));
+    if by_a_person {
+        over.note_stated_status();
+    } else {
+        over.services[1].recovered_at = Some(at(400));
+    }
+    over.resolve(entry(IncidentStatus::Resolved, 500), at(400));
+    for (end, expected) in [(350, earlier), (450, later)] {
+        let mut changed = over.clone();
+        changed.move_end(at(end));
+        assert_eq!((changed.incident.resolved_at, recovered(&changed)), (Some(at(end)), expected.to_vec()));
+    }
+    over.post(entry(IncidentStatus::Identified, 600));
+    assert_eq!((over.incident.resolved_at, recovered(&over)), (None, opened_again.to_vec()));
 }
 
 /// An incident that was made at 100. Whoever made it said when it began, and which services it affects.

@@ -8,7 +8,7 @@ use sea_orm::{
 use watchkeeper_entities::{incident, incident_service, incident_statuspage, incident_update};
 
 use crate::clock::Timestamp;
-use crate::model::incident::IncidentStatus;
+use crate::model::incident::{IncidentKind, IncidentStatus};
 use crate::store::MainError;
 use crate::store::announcements::{Announced, Candidates, Choice, Kind, TimelineEntry, Touch, text};
 use crate::store::incidents::automation::titled_services;
@@ -68,6 +68,7 @@ impl Kind for Incidents {
                 may_name: titled.remove(&row.id),
                 title: text("incident", &row.title)?,
                 status: status("incident", row.id, &row.status)?,
+                has_progress: row.kind != IncidentKind::Notice.as_str(),
                 start: Timestamp::from_ms(row.started_at),
                 end: None,
                 services: Vec::new(),

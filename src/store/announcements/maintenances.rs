@@ -83,6 +83,7 @@ impl Kind for Maintenances {
                 may_name: None,
                 title: text("maintenance", &row.title)?,
                 status: status("maintenance", row.id, &row.status)?,
+                has_progress: true,
                 start: Timestamp::from_ms(row.scheduled_start),
                 end: row.scheduled_end.map(Timestamp::from_ms),
                 services: Vec::new(),

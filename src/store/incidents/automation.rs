@@ -8,7 +8,7 @@ use watchkeeper_entities::incident_automation::{ActiveModel, Column, Entity};
 use crate::model::automation::{Automation, Edited};
 use crate::model::incident::Affected;
 use crate::store::MainError;
-use crate::store::incidents::links;
+use crate::store::incidents::affected;
 
 /// The automation of an incident; `None` when a person has made it.
 pub(super) async fn find(
@@ -50,7 +50,7 @@ pub async fn titled_services(
 ) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
     let ours = with_own_titles(connection, incidents).await?;
     let keys: Vec<i64> = ours.iter().copied().collect();
-    let mut found = links::affected_in_full(connection, &keys).await?;
+    let mut found = affected::affected_in_full(connection, &keys).await?;
     Ok(ours.into_iter().map(|key| (key, found.remove(&key).unwrap_or_default())).collect())
 }
 

@@ -9,7 +9,7 @@ use crate::model::sight::Sight;
 use crate::model::time_range::TimeRange;
 use crate::store::MainError;
 use crate::store::incidents::list::IncidentFilter;
-use crate::store::incidents::{links, rows};
+use crate::store::incidents::{affected, rows};
 
 /// Services in one statement: a statement takes a limited number of values.
 const SERVICES_AT_ONCE: usize = 1_000;
@@ -47,7 +47,7 @@ pub async fn counted(
         let query = filter.select(sight).filter(Column::SlaCountsAsDowntime.eq(true));
         let found = query.order_by_asc(Column::StartedAt).order_by_asc(Column::Id).all(connection).await?;
         let keys: Vec<i64> = found.iter().map(|row| row.id).collect();
-        let mut affected = links::affected(connection, sight, &keys).await?;
+        let mut affected = affected::affected(connection, sight, &keys).await?;
         for row in found {
             let incident = rows::from_row(row)?;
             let end = incident.resolved_at.unwrap_or(range.to).min(range.to);

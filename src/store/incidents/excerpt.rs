@@ -16,7 +16,7 @@ use crate::model::outage_evidence::SERVICES_MAX;
 use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
 use crate::store::MainError;
-use crate::store::incidents::{automation, links, rows, whole};
+use crate::store::incidents::{affected, automation, links, rows, whole};
 
 /// Most services of an incident that is read whole.
 pub const WHOLE_MAX: u64 = 1_000;
@@ -46,7 +46,7 @@ pub async fn of_key_for_update(
     wanted.extend_from_slice(services);
     wanted.sort_unstable();
     wanted.dedup();
-    let services = links::affected_among(connection, key, &wanted).await?;
+    let services = affected::affected_among(connection, key, &wanted).await?;
     let newest = links::newest_update(connection, key).await?;
     Ok(Some(WholeIncident {
         others: usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(services.len()),

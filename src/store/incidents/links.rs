@@ -9,100 +9,21 @@ use sea_orm::{
     ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, JoinType, QueryFilter,
     QueryOrder, QuerySelect, Select,
 };
-use watchkeeper_entities::{incident_service, incident_statuspage, incident_update, service, statuspage};
+use watchkeeper_entities::{incident_service, incident_statuspage, incident_update, statuspage};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
-use crate::model::incident::{Affected, ChosenPage, Impact, TimelineEntry, WholeIncident, sort_by_name};
-use crate::model::service::{NamedService, ServiceKey};
+use crate::model::incident::{Affected, ChosenPage, Impact, TimelineEntry, WholeIncident};
+use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
 use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
+use crate::store::MainError;
 use crate::store::incidents::evidence;
 use crate::store::scoped::{Rows, narrowed};
-use crate::store::{MainError, named};
 
 /// Services in one statement: far below what a statement may bind.
-const SERVICES_PER_STATEMENT: usize = 1_000;
-
-/// The services of the sight that each of these incidents affects, by name.
-pub(super) async fn affected(
-    connection: &impl ConnectionTrait,
-    sight: Sight,
-    incidents: &[i64],
-) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
-    narrowly_affected(connection, Rows::Services.condition(sight), incidents).await
-}
-
-/// The same, whoever may see them.
-pub(super) async fn affected_in_full(
-    connection: &impl ConnectionTrait,
-    incidents: &[i64],
-) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
-    narrowly_affected(connection, None, incidents).await
-}
-
-async fn narrowly_affected(
-    connection: &impl ConnectionTrait,
-    condition: Option<Expr>,
-    incidents: &[i64],
-) -> Result<HashMap<i64, Vec<Affected>>, MainError> {
-    let mut found: HashMap<i64, Vec<Affected>> = HashMap::new();
-    if incidents.is_empty() {
-        return Ok(found);
-    }
-    let to_service = incident_service::Entity::belongs_to(service::Entity)
-        .from(incident_service::Column::ServiceId)
-        .to(service::Column::Id)
-        .into();
-    let mut links = incident_service::Entity::find()
-        .join(JoinType::InnerJoin, to_service)
-        .filter(incident_service::Column::IncidentId.is_in(incidents.iter().copied()));
-    if let Some(condition) = condition {
-        links = links.filter(condition);
-    }
-    let links = links.all(connection).await?;
-    let named = named::by_keys(connection, links.iter().map(|link| link.service_id)).await?;
-    for link in links {
-        let Some(service) = named.get(&link.service_id) else { continue };
-        found.entry(link.incident_id).or_default().push(to_affected(&link, service)?);
-    }
-    for services in found.values_mut() {
-        sort_by_name(services);
-    }
-    Ok(found)
-}
-
-/// Those of these services that an incident affects, by name.
-pub(super) async fn affected_among(
-    connection: &impl ConnectionTrait,
-    incident: i64,
-    services: &[ServiceKey],
-) -> Result<Vec<Affected>, MainError> {
-    let mut found = Vec::new();
-    for some in services.chunks(SERVICES_PER_STATEMENT) {
-        let among = incident_service::Column::ServiceId.is_in(some.iter().copied());
-        let mut affected = narrowly_affected(connection, Some(among), &[incident]).await?;
-        found.extend(affected.remove(&incident).unwrap_or_default());
-    }
-    sort_by_name(&mut found);
-    Ok(found)
-}
-
-fn to_affected(link: &incident_service::Model, service: &NamedService) -> Result<Affected, MainError> {
-    let corrupt = |problem: &str| MainError::corrupt("incident_service", &link.service_id, &problem);
-    let impact = link.impact.as_deref().map(str::parse).transpose();
-    Ok(Affected {
-        service: link.service_id,
-        id: service.id,
-        name: service.name.clone(),
-        impact: impact.map_err(|_| corrupt("unknown impact"))?,
-        is_derived: link.is_derived,
-        added_at: Timestamp::from_ms(link.added_at),
-        recovered_at: link.recovered_at.map(Timestamp::from_ms),
-        evidence: link.evidence.as_deref().and_then(evidence::from_stored),
-    })
-}
+pub(super) const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// The pages of the sight that were chosen for an incident, in the order of the client.
 pub(super) async fn pages(

@@ -13,7 +13,7 @@ use crate::model::incident::{Affected, Incident, IncidentKind, OpenPeriod};
 use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
 use crate::model::time_range::TimeRange;
-use crate::store::incidents::{links, rows, seen};
+use crate::store::incidents::{affected, rows, seen};
 use crate::store::{MainError, PageWindow};
 
 /// A filter of incidents: everything that is set must match (contract 4.10.5).
@@ -99,7 +99,7 @@ pub async fn page(
         .all(connection)
         .await?;
     let keys: Vec<i64> = found.iter().map(|row| row.id).collect();
-    let mut affected = links::affected(connection, sight, &keys).await?;
+    let mut affected = affected::affected(connection, sight, &keys).await?;
     let with_services = |row: watchkeeper_entities::incident::Model| {
         let services = affected.remove(&row.id).unwrap_or_default();
         Ok((rows::from_row(row)?, services))
