@@ -3,15 +3,20 @@
 //! Every setting of `config` is a flag of every command that reads settings. Wrong usage and bad configuration end with
 //! exit code 2 and one line that says what is allowed.
 
+mod backup;
 mod check;
+mod doctor;
 mod import;
 mod locations;
 mod log;
+mod named;
 mod nats_config;
 mod node_api;
+mod notifications;
 mod openapi;
 mod organisations;
 mod picture;
+mod printable;
 mod probe;
 mod promote;
 mod reference;
@@ -23,12 +28,15 @@ mod simulate;
 mod status;
 mod table;
 mod tokens;
+mod variables;
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use crate::cli::printable::printable_lines;
 use crate::clock::Clock;
 use crate::config::sources::BadConfig;
 use crate::config::{Config, LogFormat};
@@ -51,6 +59,7 @@ struct CommandLine {
 enum Command {
     Serve(serve::Arguments),
     Check(check::Arguments),
+    Doctor(doctor::DoctorArguments),
     /// Organisations
     #[command(subcommand)]
     Org(organisations::Command),
@@ -62,6 +71,12 @@ enum Command {
     Location(locations::Command),
     Probe(probe::Arguments),
     Import(import::Arguments),
+    Backup(backup::BackupArguments),
+    Verify(backup::VerifyArguments),
+    Restore(backup::RestoreArguments),
+    /// Messages to people
+    #[command(subcommand)]
+    Notifications(notifications::Command),
     NatsConfig(nats_config::Arguments),
     Promote(promote::Arguments),
     Simulate(simulate::Arguments),
@@ -90,10 +105,13 @@ pub fn run() -> ExitCode {
         eprintln!("watchkeeper: {problem}");
         return ExitCode::from(USAGE);
     }
+    if matches!(name, "serve" | "probe") {
+        variables::warn_of_unknown(&command());
+    }
     let result = actix::System::new().block_on(dispatch(&matches, config));
     result.unwrap_or_else(|error| {
         // Nobody may be there to read it.
-        let _ = writeln!(std::io::stderr(), "watchkeeper: {error:#}");
+        let _ = writeln!(std::io::stderr(), "watchkeeper: {}", printable_lines(&format!("{error:#}")));
         exit_code(&error)
     })
 }
@@ -105,11 +123,20 @@ async fn dispatch(matches: &ArgMatches, config: Config) -> anyhow::Result<ExitCo
     match CommandLine::from_arg_matches(matches)?.command {
         Command::Serve(arguments) => serve::run(arguments.settings(config)).await,
         Command::Check(arguments) => check::run(&arguments, &config).await,
+        Command::Doctor(arguments) => {
+            let given = matches.subcommand().and_then(|(_, given)| given.get_one::<PathBuf>("config-file"));
+            let settings = (&config, given.map(PathBuf::as_path));
+            Ok(doctor::run(&arguments, settings, &command()).await)
+        }
         Command::Org(command) => organisations::run(command, config).await,
         Command::Token(command) => tokens::run(command, config).await,
         Command::Location(command) => locations::run(command, config).await,
         Command::Probe(arguments) => probe::run(arguments, config).await,
         Command::Import(arguments) => import::run(arguments, config).await,
+        Command::Backup(arguments) => backup::back_up(&arguments, &config).await,
+        Command::Verify(arguments) => backup::verify(&arguments).await,
+        Command::Restore(arguments) => backup::restore(&arguments, &config).await,
+        Command::Notifications(command) => notifications::run(&command, &config),
         Command::NatsConfig(arguments) => nats_config::run(arguments),
         Command::Promote(arguments) => promote::run(arguments, config).await,
         Command::Simulate(arguments) => simulate::run(arguments, config).await,
@@ -153,7 +180,9 @@ pub fn command() -> clap::Command {
         .subcommand(crate::bench::target::command());
     with_settings(CommandLine::command().subcommand(bench))
         // Its --config is the check's own.
-        .mut_subcommand("check", |check| check.mut_arg("config-file", |arg| arg.long("config-file")))
+        .mut_subcommand("check", |check| {
+            check.mut_arg("config-file", |arg| arg.visible_alias(None).long("config-file"))
+        })
 }
 
 fn with_settings(command: clap::Command) -> clap::Command {
@@ -206,11 +235,13 @@ fn start_log(config: &Config, command: &str) -> Result<(), String> {
             .map_err(|error| {
                 format!("log = \"{}\" is not allowed: {error}; it must be a filter such as info", config.log)
             })?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(log::StandardError);
+    let is_text = matches!(config.log_format, LogFormat::Text);
+    let writer = log::StandardError { colours: is_text && std::io::stderr().is_terminal() };
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(false);
     // What goes wrong with the log would be told on standard error, by a macro that panics when that is gone.
     let builder = builder.log_internal_errors(false);
     match config.log_format {
-        LogFormat::Text => builder.with_ansi(std::io::stderr().is_terminal()).init(),
+        LogFormat::Text => builder.init(),
         LogFormat::Json => builder.json().init(),
     }
     Ok(())
@@ -236,6 +267,22 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
 mod tests {
     use super::*;
 
+    /// `-h` shows what a command is about on one screen, `--help` all settings as well.
+    #[rstest::rstest]
+    #[case(&["token", "create"], "--permissions")]
+    #[case(&["serve"], "--data-dir")]
+    #[case(&["org", "edit"], "--languages")]
+    fn the_short_help_is_that_of_the_command(#[case] path: &[&str], #[case] own: &str) {
+        let mut command = command();
+        let mut inner = &mut command;
+        for name in path {
+            inner = inner.find_subcommand_mut(name).unwrap();
+        }
+        let (short, long) = (inner.render_help().to_string(), inner.render_long_help().to_string());
+        assert!(short.contains(own) && short.lines().count() < 30, "{short}");
+        assert!(!short.contains("--probe-dns-servers") && long.contains("--probe-dns-servers"), "{short}");
+    }
+
     #[rstest::rstest]
     #[case("info", true, "warn,watchkeeper=info")]
     #[case("info", false, "warn")]
@@ -247,6 +294,23 @@ mod tests {
         #[case] filter: &str,
     ) {
         assert_eq!(log_filter(log, is_serving), filter);
+    }
+
+    /// One spelling that every command takes; on `check` the short one is the configuration of the check.
+    #[rstest::rstest]
+    #[case(&["serve", "--config-file", "a.toml"])]
+    #[case(&["serve", "--config", "a.toml"])]
+    #[case(&["doctor", "--config-file", "a.toml"])]
+    #[case(&["token", "list", "--config-file", "a.toml"])]
+    #[case(&["check", "http", "http://127.0.0.1/", "--config", "{}", "--config-file", "a.toml"])]
+    fn the_file_of_settings_has_one_name_everywhere(#[case] arguments: &[&str]) {
+        let matches = command().try_get_matches_from([&["watchkeeper"], arguments].concat()).unwrap();
+        let mut innermost = &matches;
+        while let Some((_, inner)) = innermost.subcommand() {
+            innermost = inner;
+        }
+        let file = innermost.get_one::<std::path::PathBuf>("config-file");
+        assert_eq!(file.map(|file| file.as_path()), Some(std::path::Path::new("a.toml")));
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //! Target and configuration are read by the code that reads services, so what works here works there. Exit code: 0 up,
 //! 1 down or degraded, 2 wrong usage, 3 when this machine could not look.
 
+mod findings;
+mod hint;
+
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,6 +14,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::app;
+use crate::cli::printable::printable;
 use crate::cli::{USAGE, picture};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -18,7 +22,7 @@ use crate::engine::definition::Definer;
 use crate::engine::roster::Roster;
 use crate::http::v1::services::settings::SettingsContext;
 use crate::id::Id;
-use crate::model::check::{CheckStatus, CheckType, Measurement, Micros, Outcome};
+use crate::model::check::{CheckStatus, CheckType, ErrorCode, Measurement, Micros, Outcome};
 use crate::model::location::Location;
 use crate::model::secret::{KEY_LENGTH, Sealer};
 use crate::model::service::Service;
@@ -27,6 +31,8 @@ use crate::probe::catalogue::definition;
 use crate::probe::spec::CheckSpec;
 use crate::probe::target::parse_target;
 
+const UP: u8 = 0;
+const DOWN_OR_DEGRADED: u8 = 1;
 /// Exit code when the check said nothing about the target.
 const COULD_NOT_LOOK: u8 = 3;
 
@@ -39,6 +45,7 @@ Examples:
   watchkeeper check tcp example.com:5432
   watchkeeper check dns example.com --config '{\"dns_type\":\"MX\"}'
   watchkeeper check icmp 127.0.0.1
+  watchkeeper check http https://example.com --config '{\"conditions\":[{\"field\":\"json.status\",\"operator\":\"neq\",\"value\":\"ok\",\"status\":\"down\"}]}'
   watchkeeper check ssl example.com";
 
 /// Check a target once, now
@@ -79,24 +86,44 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> anyhow::Resul
         Ok(spec) => spec,
         Err(problems) => {
             for problem in problems {
-                eprintln!("watchkeeper: {problem}");
+                eprintln!("watchkeeper: {}", printable(&problem));
             }
             return Ok(ExitCode::from(USAGE));
         }
     };
     let toolbox = app::toolbox(config, &Clock::System, None)?;
-    let outcome = crate::probe::run(&spec, &toolbox).await;
+    let (outcome, findings) = crate::probe::inspect(&spec, &toolbox).await;
     let target = &arguments.target;
+    if matches!(&outcome, Outcome::Measured(measurement) if is_blocked(measurement)) {
+        eprintln!(
+            "watchkeeper: nobody looked: --egress and the lists of addresses that are never reached forbid it"
+        );
+    }
     if arguments.as_json {
-        println!("{}", to_json(target, &outcome));
+        let mut shown = to_json(target, &outcome);
+        if !findings.is_empty() {
+            shown["metadata"] = findings::to_json(&findings);
+        }
+        println!("{shown}");
     } else {
         print!("{}", picture::draw(target, &outcome, std::io::stdout().is_terminal()));
+        print!("{}", findings::draw(&findings));
     }
-    Ok(match outcome {
-        Outcome::Measured(Measurement { status: CheckStatus::Up, .. }) => ExitCode::SUCCESS,
-        Outcome::Measured(_) => ExitCode::FAILURE,
-        Outcome::Unmeasured(_) => ExitCode::from(COULD_NOT_LOOK),
-    })
+    Ok(ExitCode::from(exit_code(&outcome)))
+}
+
+/// An address that checks may not reach was not looked at, whatever a service with it would be.
+fn exit_code(outcome: &Outcome) -> u8 {
+    match outcome {
+        Outcome::Measured(measurement) if is_blocked(measurement) => COULD_NOT_LOOK,
+        Outcome::Measured(Measurement { status: CheckStatus::Up, .. }) => UP,
+        Outcome::Measured(_) => DOWN_OR_DEGRADED,
+        Outcome::Unmeasured(_) => COULD_NOT_LOOK,
+    }
+}
+
+fn is_blocked(measurement: &Measurement) -> bool {
+    measurement.failure.as_ref().is_some_and(|failure| failure.code == ErrorCode::TargetBlocked)
 }
 
 /// The check as the engine would run it for a service with this target and configuration.
@@ -122,8 +149,12 @@ fn spec(arguments: &Arguments) -> Result<Arc<CheckSpec>, Vec<String>> {
         "config": arguments.config,
     });
     let settings = context.read(&sent, None).map_err(|errors| {
-        let shown = |path: &str| path.trim_start_matches("settings.config.").to_owned();
-        errors.iter().map(|(path, rule)| format!("--config: {}: {rule}", shown(path))).collect::<Vec<_>>()
+        let told = |path: &str, rule| {
+            let path = path.trim_start_matches("settings.config.");
+            let hint = hint::hint(definition(check_type), &arguments.config, path, rule);
+            format!("--config: {path}: {rule}{hint}")
+        };
+        errors.iter().map(|(path, rule)| told(path, rule)).collect::<Vec<_>>()
     })?;
     let at = Clock::System.now();
     let service = Service {
@@ -186,5 +217,33 @@ fn to_json(target: &str, outcome: &Outcome) -> Value {
                 "total": milliseconds(seen.timings.total),
             },
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::model::check::{Failure, Timings, Trouble};
+
+    fn measured(status: CheckStatus, code: Option<ErrorCode>) -> Outcome {
+        Outcome::Measured(Measurement {
+            status,
+            failure: code.map(|code| Box::new(Failure::new(code, "said why"))),
+            response_time: None,
+            status_code: None,
+            timings: Timings::default(),
+        })
+    }
+
+    #[rstest]
+    #[case(measured(CheckStatus::Up, None), 0)]
+    #[case(measured(CheckStatus::Degraded, Some(ErrorCode::ConditionFailed)), 1)]
+    #[case(measured(CheckStatus::Down, Some(ErrorCode::ConnectRefused)), 1)]
+    #[case(measured(CheckStatus::Down, Some(ErrorCode::TargetBlocked)), 3)]
+    #[case(Outcome::Unmeasured(Trouble::ResolverUnavailable), 3)]
+    fn the_exit_code_tells_whether_somebody_looked(#[case] outcome: Outcome, #[case] code: u8) {
+        assert_eq!(exit_code(&outcome), code);
     }
 }

@@ -22,17 +22,17 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::mpsc;
 
-use crate::app::{Foundation, first_start};
+use crate::app::{Foundation, demand_installation, first_start};
 use crate::cli::import::chunk::{Chunk, Packer};
 use crate::cli::import::directory::{Directory, Wanted};
 use crate::cli::import::reader::Format;
 use crate::cli::import::source::Source;
 use crate::cli::import::summary::Summary;
+use crate::cli::printable::{printable, printable_lines};
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
 use crate::config::Config;
 use crate::config::sources::BadConfig;
-use crate::id::Id;
 use crate::model::location::LocationCode;
 use crate::model::plans::PlanTable;
 use crate::record::compaction::{Compaction, RetentionPolicy};
@@ -95,8 +95,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// Organisation whose services are meant; needed for names where there are several
-    #[arg(long = "org", value_name = "ID", allow_hyphen_values = true, value_parser = |text: &str| text.parse::<Id>())]
-    organisation: Option<Id>,
+    #[arg(long = "org", value_name = "ID|NAME", allow_hyphen_values = true)]
+    organisation: Option<String>,
     /// Name that the file gives a service, and its id or name here; may be repeated
     #[arg(long = "service-map", value_name = "NAME=SERVICE", allow_hyphen_values = true, value_parser = renaming)]
     renamings: Vec<Renaming>,
@@ -171,12 +171,13 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
     let format = arguments.format()?;
     let mut source = Source::open(&arguments.file)?;
     let fingerprint = source.fingerprint(&arguments.meaning(format))?.filter(|_| !arguments.is_dry_run);
+    demand_installation(&config)?;
     first_start::make_data_dir(&config.data_dir)?;
     let _lock = if arguments.is_dry_run { None } else { lock(&config)? };
     let foundation = Foundation::lay(config, Clock::System).await?;
     let guard = trusted_guard(&foundation, arguments.trusts_clock).await?;
     let plans = PlanTable::new(&foundation.config.plans)?;
-    let wanted = Wanted { organisation: arguments.organisation, renamed: arguments.renamed() };
+    let wanted = Wanted { organisation: arguments.organisation.clone(), renamed: arguments.renamed() };
     let directory =
         Arc::new(Directory::read(&foundation.databases.main, &plans, wanted, foundation.clock.now()).await?);
     let name = fingerprint.map(|fingerprint| format!("import {fingerprint}"));
@@ -233,7 +234,7 @@ impl Run {
         }
         bar.finish_and_clear();
         for problem in self.summary.problems() {
-            eprintln!("watchkeeper: {problem}");
+            eprintln!("watchkeeper: {}", printable(problem));
         }
         let hidden = self.summary.bad - self.summary.problems().len() as u64;
         if hidden > 0 {
@@ -245,7 +246,7 @@ impl Run {
         if self.arguments.as_json {
             println!("{}", self.summary.json(&self.directory, self.arguments.is_dry_run));
         } else {
-            print!("{}", self.summary.text(&self.directory, self.arguments.is_dry_run));
+            print!("{}", printable_lines(&self.summary.text(&self.directory, self.arguments.is_dry_run)));
         }
         self.foundation.databases.main.close().await;
         self.foundation.databases.history.close().await;

@@ -12,6 +12,7 @@ use crate::app::Foundation;
 use crate::bus::messages::enrolment::JoinToken;
 use crate::bus::users::{ENROLMENT_MS, Issuer, User};
 use crate::cli::display_name;
+use crate::cli::printable::printable;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Config;
 use crate::config::sources::BadConfig;
@@ -40,8 +41,8 @@ pub(super) struct Create {
     #[arg(long, value_name = "NAME", value_parser = display_name)]
     name: String,
     /// Two letters of the country, ISO 3166-1; ZZ when unknown
-    #[arg(long, value_name = "COUNTRY", default_value = "ZZ", value_parser = parse_country)]
-    country: String,
+    #[arg(long, alias = "country", value_name = "COUNTRY", default_value = "ZZ", value_parser = parse_country)]
+    country_code: String,
     /// Country or region in words
     #[arg(long, value_name = "PLACE", default_value = "")]
     place: String,
@@ -105,14 +106,14 @@ fn parse_country(text: &str) -> Result<String, &'static str> {
 }
 
 async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
-    let Create { code, name, country, place, invitation } = arguments;
+    let Create { code, name, country_code, place, invitation } = arguments;
     if config.location == code.as_str() || config.probe.locations.iter().any(|own| own.code == code.as_str())
     {
         bail!("{code} is the code of a location of the engine's own process (location, probe.locations)");
     }
-    let location = Location { code, name, place, country_code: country };
+    let location = Location { code, name, place, country_code };
     let join = Join::new(&config, &invitation)?;
-    let foundation = Foundation::lay(config, Clock::System).await?;
+    let foundation = Foundation::find(config, Clock::System).await?;
     let now = foundation.clock.now();
     let enrolment = enrolment(now);
     let transaction = foundation.databases.main.begin().await?;
@@ -131,7 +132,7 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
 async fn invite(arguments: Invite, config: Config) -> anyhow::Result<ExitCode> {
     let Invite { code, invitation } = arguments;
     let join = Join::new(&config, &invitation)?;
-    let foundation = Foundation::lay(config, Clock::System).await?;
+    let foundation = Foundation::find(config, Clock::System).await?;
     let now = foundation.clock.now();
     let enrolment = enrolment(now);
     let transaction = foundation.databases.main.begin().await?;
@@ -145,7 +146,7 @@ async fn invite(arguments: Invite, config: Config) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = Foundation::lay(config, Clock::System).await?;
+    let foundation = Foundation::find(config, Clock::System).await?;
     let all = probe_locations::list(foundation.databases.main.reader()).await?;
     let now = foundation.clock.now();
     if arguments.as_json {
@@ -157,13 +158,14 @@ async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
     }
     for stored in &all {
         let Location { code, name, country_code, .. } = &stored.location;
+        let name = printable(name);
         println!("{:<20} {name:<24} {country_code}  {}", code.as_str(), state(stored, now));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 async fn disable(arguments: &Disable, config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = Foundation::lay(config, Clock::System).await?;
+    let foundation = Foundation::find(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     if !probe_locations::disable(&transaction, &arguments.code).await? {
         bail!("there is no location {}; see watchkeeper location list", arguments.code);

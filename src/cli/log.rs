@@ -1,17 +1,26 @@
 //! The destination of the log: standard error, an event a line, and never a panic.
 //!
 //! The reader of the log may be gone (`2> >(head -1)`), the disk behind it may be full: then lines are lost, and
-//! nothing else. What others chose, such as the name of a service, may hold line breaks: they are written as `\n`, so
-//! that nobody forges a line.
+//! nothing else. What others chose, such as the name of a service, is escaped ([`printable`]), so that nobody forges a
+//! line or controls a terminal. Therefore colours are put in here, after that.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::cli::picture::paint;
+use crate::cli::printable::printable;
+
+/// The levels in colour, as a terminal shows them.
+const LEVELS: [(&str, &str); 5] =
+    [("ERROR", "31"), ("WARN", "33"), ("INFO", "32"), ("DEBUG", "34"), ("TRACE", "35")];
+
 /// Standard error, for whole events.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StandardError;
+pub(super) struct StandardError {
+    /// Somebody reads it in a terminal.
+    pub(super) colours: bool,
+}
 
 impl<'a> MakeWriter<'a> for StandardError {
     type Writer = Self;
@@ -24,7 +33,8 @@ impl<'a> MakeWriter<'a> for StandardError {
 impl Write for StandardError {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         // A line that cannot be written is lost: there is nowhere to say so.
-        let _ = io::stderr().write_all(&one_line(event));
+        let line = one_line(&String::from_utf8_lossy(event), self.colours);
+        let _ = io::stderr().write_all(line.as_bytes());
         Ok(event.len())
     }
 
@@ -33,22 +43,25 @@ impl Write for StandardError {
     }
 }
 
-/// The event as one line: breaks in the middle of it are escaped.
-fn one_line(event: &[u8]) -> Cow<'_, [u8]> {
-    let text = event.strip_suffix(b"\n").unwrap_or(event);
-    if !text.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
-        return Cow::Borrowed(event);
+/// The event as one line, without anything in it that controls a terminal.
+fn one_line(event: &str, colours: bool) -> String {
+    let text = event.strip_suffix('\n');
+    let line = printable(text.unwrap_or(event));
+    let mut line = if colours { coloured(&line) } else { line.into_owned() };
+    if text.is_some() {
+        line.push('\n');
     }
-    let mut line = Vec::with_capacity(event.len() + 8);
-    for byte in text {
-        match byte {
-            b'\n' => line.extend(b"\\n"),
-            b'\r' => line.extend(b"\\r"),
-            other => line.push(*other),
-        }
+    line
+}
+
+/// The line with its level in colour: that is the first word after the time.
+fn coloured(line: &str) -> String {
+    let Some((time, rest)) = line.split_once(' ') else { return line.to_owned() };
+    let level = LEVELS.into_iter().find(|(level, _)| rest.trim_start().starts_with(level));
+    match level {
+        Some((level, colour)) => format!("{time} {}", rest.replacen(level, &paint(level, colour, true), 1)),
+        None => line.to_owned(),
     }
-    line.push(b'\n');
-    Cow::Owned(line)
 }
 
 #[cfg(test)]
@@ -60,9 +73,18 @@ mod tests {
     #[rstest]
     #[case("INFO status changed name=shop\n", "INFO status changed name=shop\n")]
     #[case("INFO name=a\nERROR forged\r\n\n", "INFO name=a\\nERROR forged\\r\\n\n")]
+    #[case("INFO name=a\u{1b}[31mb\n", "INFO name=a\\u001b[31mb\n")]
     #[case("\n", "\n")]
     #[case("without end", "without end")]
     fn an_event_is_one_line(#[case] event: &str, #[case] line: &str) {
-        assert_eq!(String::from_utf8_lossy(&one_line(event.as_bytes())), line);
+        assert_eq!(one_line(event, false), line);
+    }
+
+    #[rstest]
+    #[case("2026 WARN a: name=\u{1b}[0m WARN\n", "2026 \u{1b}[33mWARN\u{1b}[0m a: name=\\u001b[0m WARN\n")]
+    #[case("2026  INFO a: b\n", "2026  \u{1b}[32mINFO\u{1b}[0m a: b\n")]
+    #[case("something else\n", "something else\n")]
+    fn only_the_level_has_a_colour(#[case] event: &str, #[case] line: &str) {
+        assert_eq!(one_line(event, true), line);
     }
 }

@@ -8,8 +8,11 @@ use serde_json::{Value, json};
 
 use crate::app::Foundation;
 use crate::cli::display_name;
+use crate::cli::named::find_organisation;
+use crate::cli::printable::printable;
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::config::sources::BadConfig;
 use crate::id::Id;
 use crate::model::access::{Organisation, Plan};
 use crate::store::organisations;
@@ -18,6 +21,8 @@ use crate::store::organisations;
 pub(super) enum Command {
     /// Make an organisation
     Create(Create),
+    /// Change name, plan or languages of an organisation
+    Edit(EditArguments),
     /// List the organisations
     List(List),
 }
@@ -38,6 +43,27 @@ pub(super) struct Create {
     as_json: bool,
 }
 
+/// Running servers follow within seconds; services beyond a smaller plan are paused when a server starts. Texts in a language that
+/// is left out stay stored, and are not shown.
+#[derive(Args)]
+pub(super) struct EditArguments {
+    /// Id of the organisation, or its name if no other has it
+    #[arg(value_name = "ID|NAME", allow_hyphen_values = true)]
+    organisation: String,
+    /// New display name
+    #[arg(long, value_name = "NAME", value_parser = display_name)]
+    name: Option<String>,
+    /// free, solo, team or business
+    #[arg(long, value_name = "PLAN", value_parser = |text: &str| text.parse::<Plan>())]
+    plan: Option<Plan>,
+    /// All its languages, such as en,de; the first is the default
+    #[arg(long, value_name = "LANGUAGES", value_delimiter = ',', value_parser = language)]
+    languages: Option<Vec<String>>,
+    /// Print JSON for machines
+    #[arg(long = "json")]
+    as_json: bool,
+}
+
 #[derive(Args)]
 pub(super) struct List {
     /// Print JSON for machines
@@ -48,6 +74,7 @@ pub(super) struct List {
 pub(super) async fn run(command: Command, config: Config) -> anyhow::Result<ExitCode> {
     match command {
         Command::Create(arguments) => create(arguments, config).await,
+        Command::Edit(arguments) => edit(arguments, config).await,
         Command::List(arguments) => list(&arguments, config).await,
     }
 }
@@ -93,8 +120,32 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+async fn edit(arguments: EditArguments, config: Config) -> anyhow::Result<ExitCode> {
+    if arguments.name.is_none() && arguments.plan.is_none() && arguments.languages.is_none() {
+        return Err(BadConfig("nothing is to be changed: give --name, --plan or --languages".into()).into());
+    }
+    let foundation = Foundation::find(config, Clock::System).await?;
+    let transaction = foundation.databases.main.begin().await?;
+    let all = organisations::list(&transaction).await?;
+    let mut organisation = find_organisation(&all, &arguments.organisation)?.clone();
+    if let Some(name) = arguments.name {
+        organisation.name = name;
+    }
+    if let Some(plan) = arguments.plan {
+        organisation.plan = plan;
+    }
+    if let Some(languages) = arguments.languages {
+        organisation.default_locale.clone_from(&languages[0]);
+        organisation.locales = languages;
+    }
+    organisations::update(&transaction, &organisation).await?;
+    transaction.commit().await?;
+    show(&[organisation], arguments.as_json);
+    Ok(ExitCode::SUCCESS)
+}
+
 async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = Foundation::lay(config, Clock::System).await?;
+    let foundation = Foundation::find(config, Clock::System).await?;
     let all = organisations::list(foundation.databases.main.reader()).await?;
     show(&all, arguments.as_json);
     Ok(ExitCode::SUCCESS)
@@ -108,6 +159,7 @@ fn show(organisations: &[Organisation], as_json: bool) {
     }
     for organisation in organisations {
         let Organisation { id, name, plan, .. } = organisation;
+        let name = printable(name);
         println!("{id}  {plan:<8}  {:<12}  {name}", organisation.locales.join(","));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::model::check::{CheckStatus, Measurement, Micros, Outcome};
+use crate::cli::printable::printable;
+use crate::model::check::{CheckStatus, Measurement, Micros, Outcome, Trouble};
 
 /// Cells of the longest bar.
 const BAR_CELLS: f64 = 32.0;
@@ -10,15 +11,29 @@ const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
 /// The picture of an outcome; with ANSI colours when `colours`.
 pub(super) fn draw(target: &str, outcome: &Outcome, colours: bool) -> String {
+    let target = &printable(target);
     match outcome {
         Outcome::Measured(measurement) => draw_measurement(target, measurement, colours),
         Outcome::Unmeasured(trouble) => {
+            let sign = paint("?", "33", colours);
             format!(
-                "{} {target}: this machine could not look ({})\n",
-                paint("?", "33", colours),
-                trouble.as_str()
+                "{sign} {target}: this machine could not look ({}){}\n",
+                trouble.as_str(),
+                way_out(*trouble)
             )
         }
+    }
+}
+
+/// What to do about it, where that is known.
+const fn way_out(trouble: Trouble) -> &'static str {
+    match trouble {
+        Trouble::NotPermitted => {
+            ": ICMP needs root, CAP_NET_RAW, or a group of this user in net.ipv4.ping_group_range"
+        }
+        Trouble::NoDescriptors => ": raise the limit of open files",
+        Trouble::ResolverUnavailable => ": no name server answers; name others with --probe-dns-servers",
+        _ => "",
     }
 }
 
@@ -39,7 +54,7 @@ fn draw_measurement(target: &str, measurement: &Measurement, colours: bool) -> S
     }
     text.push('\n');
     if let Some(failure) = &measurement.failure {
-        let _ = writeln!(text, "  {}: {}", failure.code.as_str(), failure.message);
+        let _ = writeln!(text, "  {}: {}", failure.code.as_str(), printable(&failure.message));
     }
     draw_phases(&mut text, measurement, colour, colours);
     text
@@ -122,6 +137,10 @@ mod tests {
         let picture = draw("x:1", &Outcome::Measured(down), false);
         assert_eq!(picture, "✗ down  x:1\n  connect_refused: Connection refused\n");
         let picture = draw("x", &Outcome::Unmeasured(Trouble::NotPermitted), false);
-        assert_eq!(picture, "? x: this machine could not look (not_permitted)\n");
+        assert_eq!(
+            picture,
+            "? x: this machine could not look (not_permitted): ICMP needs root, CAP_NET_RAW, or a group of this user in \
+            net.ipv4.ping_group_range\n"
+        );
     }
 }

@@ -12,9 +12,10 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::time::Instant;
 
-use crate::app::embedded;
+use crate::app::embedded::{self, ForeignDatabase};
 use crate::cli::promote::report::{Moved, Rehearsal};
 use crate::config::Config;
+use crate::config::sources::BadConfig;
 use crate::store::promotion::{Embedded, Promotion, Target, TargetState, Unit};
 
 /// Moving takes as long as reading so many times: rows are read, written, and read on both sides again.
@@ -66,7 +67,11 @@ fn postgres_url(text: &str) -> Result<String, &'static str> {
 /// # Errors
 /// What stands in the way or has failed, in one line.
 pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
-    let files = embedded::files(&config)?;
+    let files = embedded::files(&config).map_err(|ForeignDatabase { key }| {
+        BadConfig(format!(
+            "{key} is set to a PostgreSQL already; promote moves an embedded installation, so leave it unset here"
+        ))
+    })?;
     let _lock = embedded::take(&config)?;
     let mut source = Embedded::open(&files.main, &files.history, &config.database).await?;
     let obstacles = embedded::obstacles(&config, &source.key_check().await?)?;

@@ -22,7 +22,7 @@ Every setting has a key. It can be written in three places; later ones win:
 2. the environment: `WATCHKEEPER_DATA_DIR`, the key in capitals, with `__` for a dot: `WATCHKEEPER_PROBE__DNS_SERVERS`;
 3. a flag of any command: `--data-dir`, with `-` for `_` and for a dot: `--probe-dns-servers`.
 
-`watchkeeper check` calls the flag of the file `--config-file`, because its `--config` is that of the check.
+`--config-file` is the same as `--config` everywhere; `watchkeeper check` knows it alone, because its `--config` is that of the check.
 
 Lists are separated by commas, in a file they may be arrays as well. An empty text takes an optional setting back that the file makes. A bad setting
 is one line that names the source, the key, the value and what is allowed, and exit code 2; so is a key of the file that does not exist.

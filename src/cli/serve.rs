@@ -43,7 +43,7 @@ impl Arguments {
 }
 
 pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
-    let public_api_url = config.public_api_url.clone();
+    let (public_api_url, rate_limit) = (config.public_api_url.clone(), config.rate_limit_per_minute);
     let mut signals = Signals::new()?;
     let supervisor = Supervisor::default();
     let _watchdog = Watchdog::start(supervisor.clone(), LOOK_EVERY, end_at_once)?;
@@ -59,7 +59,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(EXIT_CODE));
         }
     };
-    greet(public_api_url.as_deref(), &app);
+    greet(public_api_url.as_deref(), rate_limit, &app);
     #[cfg(debug_assertions)]
     supervisor.inject_from_environment();
     tokio::select! {
@@ -82,28 +82,32 @@ async fn end(app: App, reason: &str) -> ExitCode {
     ExitCode::from(EXIT_CODE)
 }
 
-fn greet(public_api_url: Option<&str>, app: &App) {
+fn greet(public_api_url: Option<&str>, rate_limit: u32, app: &App) {
     let base_url = match public_api_url {
         Some(url) => url.trim_end_matches('/').to_owned(),
         None => format!("http://{}", app.address),
     };
     match &app.first_start {
-        Some(made) => say(&first_start(&base_url, made)),
+        Some(made) => say(&first_start(&base_url, made, rate_limit)),
         None => say(&format!("Watchkeeper answers at {base_url}")),
     }
 }
 
-fn first_start(base_url: &str, made: &FirstStart) -> String {
+fn first_start(base_url: &str, made: &FirstStart, rate_limit: u32) -> String {
     let FirstStart { token, token_file } = made;
+    let file = token_file.display();
+    // The examples leave no token in the history of a shell.
+    let header = format!("-H \"Authorization: Bearer $(cat {file})\"");
     format!(
         "Watchkeeper answers at {base_url}\n\n\
          This first start made the organisation Default and a token with every permission of the API.\n\
-         The token is shown once and kept in {}:\n\n  {token}\n\n\
+         The token is shown once and kept in {file}:\n\n  {token}\n\n\
          Watch something, look at it, read its checks:\n\n\
-         curl -s {base_url}/v1/services -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' \
+         curl -s {base_url}/v1/services {header} -H 'Content-Type: application/json' \
          -d '{{\"name\":\"Watchkeeper itself\",\"check_type\":\"http\",\"target\":\"{base_url}/healthz\",\"settings\":{{\"interval_seconds\":10}}}}'\n\
-         curl -s {base_url}/v1/services -H 'Authorization: Bearer {token}'\n\
-         curl -s {base_url}/v1/services/ID/checks -H 'Authorization: Bearer {token}'\n",
-        token_file.display(),
+         curl -s {base_url}/v1/services {header}\n\
+         curl -s {base_url}/v1/services/ID/checks {header}\n\n\
+         Everything that can be asked: {base_url}/docs\n\
+         A token may ask {rate_limit} times a minute; to set up much at once, start with a higher --rate-limit-per-minute.\n"
     )
 }

@@ -14,7 +14,8 @@ use serde::Serialize;
 use toml::{Table, Value};
 
 use crate::cli::settings::tables::{
-    CompactionFlags, CompatFlags, DatabaseFlags, EventFlags, ProbeFlags, RecordFlags, WatchdogFlags,
+    BackupFlags, CompactionFlags, CompatFlags, DatabaseFlags, EventFlags, ProbeFlags, RecordFlags,
+    WatchdogFlags,
 };
 use crate::config::Config;
 use crate::config::sources::{self, BadConfig, Given};
@@ -24,7 +25,13 @@ use crate::config::sources::{self, BadConfig, Given};
 #[command(next_help_heading = "Settings")]
 struct Flags {
     /// TOML file with settings
-    #[arg(id = "config-file", long = "config", env = "WATCHKEEPER_CONFIG", value_name = "FILE")]
+    #[arg(
+        id = "config-file",
+        long = "config",
+        visible_alias = "config-file",
+        env = "WATCHKEEPER_CONFIG",
+        value_name = "FILE"
+    )]
     #[serde(skip)]
     file: Option<PathBuf>,
     /// Address of the API and the status pages
@@ -83,6 +90,8 @@ struct Flags {
     #[command(flatten)]
     compaction: CompactionFlags,
     #[command(flatten)]
+    backup: BackupFlags,
+    #[command(flatten)]
     watchdog: WatchdogFlags,
     /// Proxies, as networks, whose X-Forwarded-For is believed [default: none]
     #[arg(long, env = "WATCHKEEPER_TRUSTED_PROXIES", value_name = "NETWORK,…")]
@@ -116,12 +125,17 @@ struct Flags {
     compat: CompatFlags,
 }
 
-/// Adds the settings to a command.
+/// Settings that the short help shows: they say which installation is meant.
+const SHOWN_IN_SHORT: [&str; 2] = ["config-file", "data_dir"];
+const MORE_HELP: &str = "Every setting of the configuration is a flag as well: --help shows them.";
+
+/// Adds the settings to a command. The short help shows the command's own flags.
 pub(super) fn augment(command: Command) -> Command {
     let defaults = defaults();
-    Flags::augment_args(command).mut_args(|arg| {
+    Flags::augment_args(command).after_help(MORE_HELP).mut_args(|arg| {
         let is_setting = arg.get_help_heading() == Some("Settings");
-        let arg = if is_setting { arg.hide_env_values(true) } else { arg };
+        let is_hidden = is_setting && !SHOWN_IN_SHORT.contains(&arg.get_id().as_str());
+        let arg = if is_setting { arg.hide_env_values(true).hide_short_help(is_hidden) } else { arg };
         let Some(default) = defaults.get(arg.get_id().as_str()).filter(|_| is_setting) else { return arg };
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
         arg.help(format!("{help} [default: {default}]"))

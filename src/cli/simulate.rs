@@ -6,13 +6,16 @@
 mod answer;
 mod bar;
 mod body;
+mod find;
 mod picture;
+mod rarity;
 
 use std::io::{IsTerminal as _, stdout};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
+use bytes::Bytes;
 use clap::Args;
 use console::Term;
 use hyper::{Method, StatusCode};
@@ -25,7 +28,7 @@ use crate::cli::running::say;
 use crate::cli::simulate::answer::Simulation;
 use crate::cli::simulate::body::{Assignment, Period};
 use crate::config::Config;
-use crate::config::sources::BadConfig;
+use crate::id::Id;
 
 /// The time that a simulation may take.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(120);
@@ -41,8 +44,8 @@ const LONG_ABOUT: &str = "\
 Show what other settings of a service, or another incident policy, would have made of its past. Nothing is stored: the results \
 that are stored are decided once more, by the rules of the engine.
 
-  watchkeeper simulate --service ID --set retries=3 --set confirmation=all
-  watchkeeper simulate --service ID --from 2026-11-01 --to 2026-11-08 --policy open_after_seconds=300
+  watchkeeper simulate --service Checkout --set retries=3 --set confirmation=all
+  watchkeeper simulate --service Checkout --from 2026-11-01 --to 2026-11-08 --policy open_after_seconds=300
 
 --set takes what settings of a service take, over those that it has: retries, confirmation (any, majority, all, a number), \
 recovery_checks, flapping_changes, flapping_minutes, interval_seconds, assigned_probes, a shorter timeout_seconds. --policy takes \
@@ -61,8 +64,8 @@ Exit codes: 0 it is shown; 1 the server does not answer, or refuses; 2 wrong usa
 #[derive(Args)]
 #[command(long_about = LONG_ABOUT)]
 pub(super) struct Arguments {
-    /// Id of the service
-    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    /// Id of the service, or its name if no other has it
+    #[arg(long, value_name = "ID|NAME", allow_hyphen_values = true)]
     service: String,
     /// Start of the period, such as 2026-11-01 or 2026-11-01T12:00:00Z [default: a day before its end]
     #[arg(long, value_name = "TIME")]
@@ -96,7 +99,9 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
         None => here(&config)?,
     };
     let body = body::written(&Period { from, to }, &settings, &policy)?;
-    let answer = ask(&node, &token, (&service, &body)).await?;
+    let server = Server { node, token };
+    let service = find::service(&server, &service).await?;
+    let answer = server.simulate(service, &body).await?;
     if as_json {
         say(&answer.to_string());
         return Ok(ExitCode::SUCCESS);
@@ -106,33 +111,55 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
     let is_terminal = stdout().is_terminal();
     let columns = if is_terminal { usize::from(Term::stdout().size().1) } else { COLUMNS };
     say(picture::draw(&simulation, columns, is_terminal)?.trim_end());
+    if let Some(interval) = interval_seconds(&server, service, &body).await?
+        && let Some(warning) = rarity::warning(&simulation, interval)?
+    {
+        say(&warning);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the node for a simulation of this service.
-async fn ask(node: &Url, token: &str, (service, body): (&str, &Value)) -> anyhow::Result<Value> {
-    let is_id = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if service.is_empty() || !service.bytes().all(is_id) {
-        return Err(BadConfig(format!("'{service}' is no id of a service")).into());
+/// The interval that is simulated: that of the question, or else the service's. `None` where the token does not see services.
+async fn interval_seconds(server: &Server, service: Id, body: &Value) -> anyhow::Result<Option<f64>> {
+    if let Some(asked) = body["settings"]["interval_seconds"].as_f64() {
+        return Ok(Some(asked));
     }
-    let question = Question {
-        method: Method::POST,
-        path: format!("/v1/services/{service}/simulate"),
-        body: body.to_string().into(),
-        max_bytes: MAX_BYTES,
-    };
-    let at = node_api::authority(node);
-    let asked = timeout(ANSWERS_WITHIN, exchange(node, token, question)).await;
-    let late = |_| anyhow!("{at}: nothing came within {} s", ANSWERS_WITHIN.as_secs());
-    let (status, bytes) =
-        asked.map_err(late)?.map_err(|error| error.context(format!("{at} does not answer")))?;
-    let strange = |error| anyhow!("{at} answers {status}, and not as a server of Watchkeeper does: {error}");
-    let mut answer: Value = serde_json::from_slice(&bytes).map_err(strange)?;
-    match status {
-        StatusCode::OK => Ok(answer["data"].take()),
-        StatusCode::UNAUTHORIZED => bail!("{at}: the token is unknown or has expired"),
-        StatusCode::NOT_FOUND => bail!("{at}: this token sees no service with the id {service}"),
-        _ => bail!("{at}: {}", refusal(&answer)),
+    let (_, answer) = server.ask(Method::GET, format!("/v1/services/{service}"), Bytes::new()).await?;
+    Ok(answer["data"]["settings"]["interval_seconds"].as_f64())
+}
+
+/// The server that is asked.
+struct Server {
+    node: Url,
+    token: String,
+}
+
+impl Server {
+    /// Asks for a simulation of this service.
+    async fn simulate(&self, service: Id, body: &Value) -> anyhow::Result<Value> {
+        let path = format!("/v1/services/{service}/simulate");
+        let at = node_api::authority(&self.node);
+        match self.ask(Method::POST, path, body.to_string().into()).await? {
+            (StatusCode::OK, mut answer) => Ok(answer["data"].take()),
+            (StatusCode::NOT_FOUND, _) => bail!("{at}: this token sees no service with the id {service}"),
+            (_, answer) => bail!("{at}: {}", refusal(&answer)),
+        }
+    }
+
+    /// Asks, and reads the answer as JSON.
+    async fn ask(&self, method: Method, path: String, body: Bytes) -> anyhow::Result<(StatusCode, Value)> {
+        let question = Question { method, path, body, max_bytes: MAX_BYTES };
+        let at = node_api::authority(&self.node);
+        let asked = timeout(ANSWERS_WITHIN, exchange(&self.node, &self.token, question)).await;
+        let late = |_| anyhow!("{at}: nothing came within {} s", ANSWERS_WITHIN.as_secs());
+        let (status, bytes) =
+            asked.map_err(late)?.map_err(|error| error.context(format!("{at} does not answer")))?;
+        if status == StatusCode::UNAUTHORIZED {
+            bail!("{at}: the token is unknown or has expired");
+        }
+        let strange =
+            |error| anyhow!("{at} answers {status}, and not as a server of Watchkeeper does: {error}");
+        Ok((status, serde_json::from_slice(&bytes).map_err(strange)?))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Columns of text: each as wide as its widest cell, numbers to the right.
 
 use crate::cli::picture::paint;
+use crate::cli::printable::printable;
 
 /// The side of a column on which its text stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,9 +17,9 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// Plain text.
+    /// Text, perhaps of others: it is escaped.
     pub(super) fn of(text: impl Into<String>) -> Self {
-        Self { text: text.into(), colour: None }
+        Self { text: printable(&text.into()).into_owned(), colour: None }
     }
 
     /// A number.

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::app::Foundation;
 use crate::cli::display_name;
+use crate::cli::named::{NamedKind, find_named, find_organisation};
+use crate::cli::printable::printable;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::id::Id;
@@ -16,6 +17,13 @@ use crate::model::access::{Permission, Permissions, Token, UnknownPermission};
 use crate::model::access_scope::AccessScope;
 use crate::model::token::TokenText;
 use crate::store::{access_scopes, organisations, tokens};
+
+const TOKEN: NamedKind = NamedKind { one: "token", several: "tokens", hint: "see watchkeeper token list" };
+const SCOPE: NamedKind = NamedKind {
+    one: "access scope in this organisation",
+    several: "access scopes",
+    hint: "GET /v1/access-scopes lists them",
+};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -30,8 +38,8 @@ pub(super) enum Command {
 #[derive(Args)]
 pub(super) struct Create {
     /// Organisation
-    #[arg(long = "org", value_name = "ID", allow_hyphen_values = true, value_parser = parse_id)]
-    organisation: Id,
+    #[arg(long = "org", value_name = "ID|NAME", allow_hyphen_values = true)]
+    organisation: String,
     /// Display name
     #[arg(long, value_name = "NAME", value_parser = display_name)]
     name: String,
@@ -55,9 +63,9 @@ pub(super) struct List {
 
 #[derive(Args)]
 pub(super) struct Revoke {
-    /// Id of the token
-    #[arg(allow_hyphen_values = true, value_parser = parse_id)]
-    id: Id,
+    /// Id of the token, or its name if no other has it
+    #[arg(value_name = "ID|NAME", allow_hyphen_values = true)]
+    token: String,
     /// Print JSON for machines
     #[arg(long = "json")]
     as_json: bool,
@@ -69,10 +77,6 @@ pub(super) async fn run(command: Command, config: Config) -> anyhow::Result<Exit
         Command::List(arguments) => list(&arguments, config).await,
         Command::Revoke(arguments) => revoke(&arguments, config).await,
     }
-}
-
-fn parse_id(text: &str) -> Result<Id, crate::id::IdForm> {
-    text.parse()
 }
 
 fn permissions(text: &str) -> Result<Permissions, String> {
@@ -91,15 +95,17 @@ fn allowed() -> String {
 }
 
 async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = Foundation::lay(config, Clock::System).await?;
+    let foundation = Foundation::find(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     let all = organisations::list(&transaction).await?;
-    let Some(organisation) = all.iter().find(|organisation| organisation.id == arguments.organisation) else {
-        bail!("there is no such organisation; see watchkeeper org list");
-    };
+    let organisation = find_organisation(&all, &arguments.organisation)?;
     organisations::lock(&transaction, organisation.key).await?;
     let scopes = access_scopes::all(&transaction, organisation.key).await?;
-    let scope = arguments.scope.as_deref().map(|named| find_scope(&scopes, named)).transpose()?;
+    let scope = arguments
+        .scope
+        .as_deref()
+        .map(|named| find_named(&scopes, named, SCOPE, |scope| (&scope.id, &scope.name)))
+        .transpose()?;
     let text = TokenText::random(&foundation.config.compat.token_prefix);
     let token = Token {
         key: 0,
@@ -124,7 +130,7 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = Foundation::lay(config, Clock::System).await?;
+    let foundation = Foundation::find(config, Clock::System).await?;
     let main = foundation.databases.main.reader();
     let all = tokens::list(main, None).await?;
     let mut scopes = HashMap::new();
@@ -140,35 +146,32 @@ async fn list(arguments: &List, config: Config) -> anyhow::Result<ExitCode> {
     }
     for token in &all {
         let permissions: Vec<&str> = token.permissions.iter().map(|permission| permission.as_str()).collect();
-        let scope = scope_of(token).map(|scope| format!("  scope {}", scope.name)).unwrap_or_default();
-        println!("{}  {}  {}  {}{scope}", token.id, token.created_at, token.name, permissions.join(","));
+        let scope =
+            scope_of(token).map(|scope| format!("  scope {}", printable(&scope.name))).unwrap_or_default();
+        println!(
+            "{}  {}  {}  {}{scope}",
+            token.id,
+            token.created_at,
+            printable(&token.name),
+            permissions.join(",")
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
 
 async fn revoke(arguments: &Revoke, config: Config) -> anyhow::Result<ExitCode> {
-    let id = arguments.id;
-    let foundation = Foundation::lay(config, Clock::System).await?;
+    let foundation = Foundation::find(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
-    let was_there = tokens::delete(&transaction, id).await?;
+    let all = tokens::list(&transaction, None).await?;
+    let id = find_named(&all, &arguments.token, TOKEN, |token| (&token.id, &token.name))?.id;
+    tokens::delete(&transaction, id).await?;
     transaction.commit().await?;
-    if !was_there {
-        bail!("there is no token {id}; see watchkeeper token list");
-    }
     if arguments.as_json {
         println!("{}", json!({"id": id.as_str(), "revoked": true}));
     } else {
         println!("Token {id} is revoked.");
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The scope with this id, or else with this name in whatever case.
-fn find_scope<'a>(scopes: &'a [AccessScope], named: &str) -> anyhow::Result<&'a AccessScope> {
-    let by_id = scopes.iter().find(|scope| scope.id.as_str() == named);
-    let folded = AccessScope::folded(named.trim());
-    let found = by_id.or_else(|| scopes.iter().find(|scope| AccessScope::folded(&scope.name) == folded));
-    found.with_context(|| format!("there is no access scope '{named}' in this organisation"))
 }
 
 fn to_json(token: &Token, scope: Option<&AccessScope>) -> Value {

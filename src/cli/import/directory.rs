@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use anyhow::anyhow;
 
+use crate::cli::named::find_organisation;
 use crate::clock::{DAY_MS, Timestamp};
 use crate::config::sources::BadConfig;
-use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::partition::Partitions;
 use crate::model::plans::PlanTable;
@@ -28,7 +28,7 @@ pub(super) struct Known {
 /// The services that are meant, and the names that other tools give them.
 pub(super) struct Wanted {
     /// `None`: those of all organisations.
-    pub(super) organisation: Option<Id>,
+    pub(super) organisation: Option<String>,
     /// By what another tool calls a service: its id or name here.
     pub(super) renamed: HashMap<String, String>,
 }
@@ -56,11 +56,8 @@ impl Directory {
         now: Timestamp,
     ) -> anyhow::Result<Self> {
         let mut wanted = organisations::list(main.reader()).await?;
-        if let Some(id) = organisation {
-            wanted.retain(|organisation| organisation.id == id);
-            if wanted.is_empty() {
-                return Err(BadConfig(format!("--org {id}: there is no such organisation")).into());
-            }
+        if let Some(named) = organisation {
+            wanted = vec![find_organisation(&wanted, &named)?.clone()];
         }
         let days: HashMap<i64, u32> = wanted
             .iter()

@@ -116,6 +116,31 @@ pub(super) struct EventFlags {
     audiences_per_organisation: Option<String>,
 }
 
+// `[backup]`.
+#[derive(Args, Serialize)]
+pub(super) struct BackupFlags {
+    /// Folder in which a running server backs itself up, each time into a folder of its own; only embedded databases [default:
+    /// no backups]
+    #[arg(
+        id = "backup.folder",
+        long = "backup-folder",
+        env = "WATCHKEEPER_BACKUP__FOLDER",
+        value_name = "FOLDER"
+    )]
+    folder: Option<String>,
+    /// Time from one backup to the next, such as 30m, 24h or 7d
+    #[arg(
+        id = "backup.every",
+        long = "backup-every",
+        env = "WATCHKEEPER_BACKUP__EVERY",
+        value_name = "SPAN"
+    )]
+    every: Option<String>,
+    /// How many of these backups are kept; older ones are removed when a new one is whole
+    #[arg(id = "backup.keep", long = "backup-keep", env = "WATCHKEEPER_BACKUP__KEEP", value_name = "N")]
+    keep: Option<String>,
+}
+
 // `[watchdog]`.
 #[derive(Args, Serialize)]
 pub(super) struct WatchdogFlags {

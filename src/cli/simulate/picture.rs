@@ -1,5 +1,6 @@
 //! A simulation as a picture: two bars with one axis, the figures side by side, and how far to trust them.
 
+use crate::cli::printable::printable;
 use crate::cli::simulate::answer::{Account, Simulation};
 use crate::cli::simulate::bar::Scale;
 use crate::cli::table::{self, Cell, Side};
@@ -62,7 +63,7 @@ fn figures(simulation: &Simulation, colours: bool) -> Vec<String> {
 fn locations(simulation: &Simulation) -> String {
     let one = |location: &crate::cli::simulate::answer::Location| {
         let left_out = if location.used { "" } else { ", left out" };
-        format!("{} ({}{left_out})", location.code, location.results)
+        format!("{} ({}{left_out})", printable(&location.code), location.results)
     };
     let all: Vec<String> = simulation.locations.iter().map(one).collect();
     format!("{} results: {}", simulation.results, all.join(", "))
@@ -96,7 +97,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-fn time(text: &str) -> anyhow::Result<Timestamp> {
+pub(super) fn time(text: &str) -> anyhow::Result<Timestamp> {
     let at = chrono::DateTime::parse_from_rfc3339(text)?;
     Ok(Timestamp::from_ms(at.timestamp_millis()))
 }

@@ -15,6 +15,9 @@ pub(super) struct Answer {
 pub(super) struct Engine {
     pub(super) started_at: String,
     pub(super) is_alive: bool,
+    /// Older versions do not say it.
+    #[serde(default)]
+    pub(super) warnings: Vec<String>,
     pub(super) actors: Vec<Actor>,
     /// `None` = the node is alone.
     pub(super) ownership: Option<Ownership>,

@@ -7,6 +7,7 @@ use indicatif::HumanBytes;
 
 use crate::cli::node_api::authority;
 use crate::cli::picture::paint;
+use crate::cli::printable::printable;
 use crate::cli::status::answer::{Engine, Location, Ownership};
 use crate::cli::status::node::Seen;
 use crate::cli::table::{self, Cell, Side};
@@ -75,7 +76,7 @@ pub(super) fn draw(seen: &[Seen], now: &str, colours: bool) -> String {
         lines.extend(queues_table(&answered, colours));
         let wrong = troubles(&answered);
         lines.extend((!wrong.is_empty()).then(String::new));
-        lines.extend(wrong.iter().map(|line| paint(line, YELLOW, colours)));
+        lines.extend(wrong.iter().map(|line| paint(&printable(line), YELLOW, colours)));
         lines.push(String::new());
         lines.extend(locations_table(&answered, colours));
     }
@@ -92,7 +93,7 @@ fn partitions(share: &Ownership, letters: &Letters, colours: bool) -> [String; 3
             cells[*number] = (letter, colour);
         }
         let state = if node.is_living { "" } else { ", does not live" };
-        let text = format!("{letter} {} {}{state}", node.name, node.numbers.len());
+        let text = format!("{letter} {} {}{state}", printable(&node.name), node.numbers.len());
         legend.push(paint(&text, colour, colours));
     }
     if share.unowned > 0 {
@@ -190,13 +191,15 @@ fn queues_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
     table::draw(head, answered.iter().map(row).collect(), colours)
 }
 
-/// A line for each engine that takes no commands, and for each kind of actors that died or froze.
+/// A line for each engine that takes no commands, for each of its warnings, and for each kind of actors that died or froze.
 fn troubles(answered: &[Answered<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in answered {
         if !one.engine.is_alive {
             lines.push(format!("{}: the engine takes no commands", one.name()));
         }
+        let warnings = &one.engine.warnings;
+        lines.extend(warnings.iter().map(|warning| format!("{}: {warning}", one.name())));
         for actor in one.engine.actors.iter().filter(|actor| actor.restarts > 0) {
             let times = if actor.restarts == 1 { "once".into() } else { format!("{} times", actor.restarts) };
             let why = actor.last_error.as_deref().unwrap_or("nobody knows why");

@@ -59,6 +59,14 @@ fn among_others(node: &str) -> Value {
 }
 
 #[test]
+fn a_warning_is_a_line_of_its_own() {
+    let mut full = alone();
+    full["warnings"] = json!(["the disk of data is full"]);
+    let picture = draw(&[seen(8080, Ok(full))], NOW, false);
+    assert!(picture.lines().any(|line| line == "127.0.0.1:8080: the disk of data is full"), "{picture}");
+}
+
+#[test]
 fn a_node_that_is_alone_is_one_line() {
     let expected = "\
 1 of 1 node answers  2026-11-23 12:00:05

@@ -1,0 +1,33 @@
+//! `watchkeeper notifications`: messages to people.
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Subcommand;
+
+use crate::app::demand_installation;
+use crate::cli::running::say;
+use crate::config::Config;
+use crate::notify::message_hold::MessageHold;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Let messages leave again after a restore
+    ///
+    /// An installation that was restored from a backup tells nobody anything, and its watchdog pings nobody, until this is said:
+    /// the original may be alive. What waits then leaves within a second, whether the server runs or is started later.
+    Release,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When there is no installation, or its file cannot be removed.
+pub(super) fn run(command: &Command, config: &Config) -> anyhow::Result<ExitCode> {
+    let Command::Release = command;
+    demand_installation(config)?;
+    let hold = MessageHold::of(&config.data_dir);
+    let ended = hold.end().with_context(|| format!("cannot remove {}", hold.file().display()))?;
+    say(if ended { "Messages leave again." } else { "No messages were held." });
+    Ok(ExitCode::SUCCESS)
+}
