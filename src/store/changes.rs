@@ -40,15 +40,24 @@ pub struct Stamp(u64);
 /// The writes of a transaction to the tables, and the scopes that they concern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WriteSet {
+    /// It has written one of the tables.
     has_written: bool,
+    /// It has written anything.
+    is_writing: bool,
     concerns: Vec<Scope>,
 }
 
 impl WriteSet {
     /// Notes a statement.
     pub(super) fn note(&mut self, sql: &str) {
-        self.has_written |=
-            table_written(sql).is_some_and(|table| TABLES.contains(&table) || table.is_empty());
+        let table = table_written(sql);
+        self.is_writing |= table.is_some();
+        self.has_written |= table.is_some_and(|table| TABLES.contains(&table) || table.is_empty());
+    }
+
+    /// Returns true if a statement was noted that writes.
+    pub(super) const fn is_writing(&self) -> bool {
+        self.is_writing
     }
 
     /// Returns true if it was said whom the writes concern.

@@ -10,58 +10,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sea_orm::{ConnAcquireErr, ConnectionTrait, DatabaseConnection, DbBackend, DbErr, RuntimeErr, Statement};
-use sea_orm_migration::MigratorTrait;
 use tokio::sync::Mutex;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use crate::config::limits::StoreLimits;
 use crate::store::changes::Changes;
-use crate::store::error::{is_away, is_out_of_time};
+use crate::store::disk_record::{DiskRecord, FullDisk};
 use crate::store::history::History;
+use crate::store::open_error::{OpenError, migrate};
 use crate::store::transaction::{Group, Transaction};
-use crate::store::{HistoryError, MainError, OpenTransaction, Reader, pool, unfinished};
+use crate::store::{HistoryError, MainError, OpenTransaction, Reader, pool, unfinished, upgrade_copy};
 
 /// Older versions can corrupt a database in WAL mode.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
-/// An error while opening a database or bringing it up to date.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// It cannot be reached or refuses us.
-    #[error("cannot open the database {url}: {source}")]
-    Connect {
-        /// Address without credentials.
-        url: String,
-        /// The error of the driver.
-        source: DbErr,
-    },
-    /// The linked SQLite has a known corruption bug.
-    #[error("SQLite {0} can corrupt its files; at least 3.51.3 is needed")]
-    OldSqlite(String),
-    /// An installation was being moved there, and that was cut off.
-    #[error("the promotion to {0} has not ended; run 'watchkeeper promote' again")]
-    Unfinished(String),
-    /// A migration failed.
-    #[error("cannot bring the database {url} up to date: {source}")]
-    Migrate {
-        /// Address without credentials.
-        url: String,
-        /// The error of the driver.
-        source: DbErr,
-    },
-}
 
-impl OpenError {
-    /// Returns true if nobody answers there. That may change, a refusal will not.
-    #[must_use]
-    pub fn is_away(&self) -> bool {
-        match self {
-            Self::Connect { source, .. } | Self::Migrate { source, .. } => {
-                is_away(source) || is_out_of_time(source)
-            }
-            Self::OldSqlite(_) | Self::Unfinished(_) => false,
-        }
-    }
-}
+/// False on a standby, and where an operator has made everything read-only.
+const TAKES_WRITES: &str = "SELECT NOT pg_is_in_recovery() \
+    AND current_setting('default_transaction_read_only') = 'off' AS takes_writes";
 
 /// Both databases.
 #[derive(Clone, Debug)]
@@ -105,12 +70,17 @@ impl Databases {
     async fn open_main(main_url: &str, history_url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let main = Database::connect(main_url, limits).await?;
         let history = History::connect(history_url, limits).await?;
-        let refused = |source| OpenError::Connect { url: main.url.clone(), source };
+        let refused = |problem| OpenError::connect(&main.url, problem);
         if unfinished::is_unfinished(&main.writer).await.map_err(refused)? {
             return Err(OpenError::Unfinished(main.url));
         }
-        let migrated = MainMigrator::up(main.unhurried.inner(), None).await;
-        migrated.map_err(|source| OpenError::Migrate { url: main.url.clone(), source })?;
+        if let Some(file) = upgrade_copy::file_of(main_url) {
+            let copied = upgrade_copy::keep_copy(main.unhurried.inner(), &file).await;
+            if let Some(copy) = copied.map_err(OpenError::Copy)? {
+                tracing::info!(copy = %copy.display(), "the main database as it was before this upgrade is kept");
+            }
+        }
+        migrate::<MainMigrator>(main.unhurried.inner(), &main.url).await?;
         Ok(Self { main, history })
     }
 
@@ -130,8 +100,7 @@ impl Databases {
     /// [`OpenError`] when it is away or cannot be migrated.
     pub async fn migrate_history(&self) -> Result<(), OpenError> {
         let history = self.history.rows();
-        let migrated = HistoryMigrator::up(history.unhurried.inner(), None).await;
-        migrated.map_err(|source| OpenError::Migrate { url: history.url.clone(), source })
+        migrate::<HistoryMigrator>(history.unhurried.inner(), &history.url).await
     }
 
     /// The second half: from now on it can be written to.
@@ -151,6 +120,8 @@ pub struct Database<E = MainError> {
     /// SQLite: whose turn it is to write; PostgreSQL lets everybody.
     turn: Option<Arc<Mutex<Group>>>,
     changes: Arc<Changes>,
+    /// SQLite: what became of the last writes.
+    disk: Option<Arc<DiskRecord>>,
     patience: Duration,
     /// Its migrations are done.
     is_prepared: Arc<AtomicBool>,
@@ -182,9 +153,9 @@ impl<E: From<DbErr>> Database<E> {
     async fn connect_any(url: &str, limits: &StoreLimits) -> Result<Self, OpenError> {
         let shown = without_credentials(url);
         let patience = Duration::from_secs(limits.acquire_timeout_seconds);
-        let refused = |source| OpenError::Connect { url: shown.clone(), source };
+        let refused = |problem| OpenError::connect(&shown, problem);
         let is_prepared = Arc::new(AtomicBool::new(true));
-        let (writer, reader, unhurried, turn);
+        let (writer, reader, unhurried, turn, disk);
         let changes = Arc::new(Changes::default());
         if url.starts_with("sqlite:") {
             writer = Reader::new(pool::sqlite_writer(url, limits).await.map_err(refused)?, None);
@@ -194,17 +165,19 @@ impl<E: From<DbErr>> Database<E> {
             }
             reader = Reader::new(pool::sqlite_readers(url, limits).await.map_err(refused)?, None);
             unhurried = writer.clone();
-            turn = Some(Arc::new(Mutex::new(Group::marking(Arc::clone(&changes)))));
+            let record = Arc::new(DiskRecord::of_sqlite(url));
+            turn = Some(Arc::new(Mutex::new(Group::marking(Arc::clone(&changes), Arc::clone(&record)))));
+            disk = Some(record);
         } else {
             let connections = pool::postgres(url, limits).await.map_err(refused)?;
             writer = Reader::new(connections, Some(pool::silence(limits)));
             reader = writer.clone();
             let connections = pool::unhurried_postgres(url, limits).await.map_err(refused)?;
             unhurried = Reader::new(connections, Some(pool::LONGEST));
-            turn = None;
+            (turn, disk) = (None, None);
         }
         let error = PhantomData;
-        Ok(Self { writer, reader, unhurried, url: shown, turn, changes, patience, is_prepared, error })
+        Ok(Self { writer, reader, unhurried, url: shown, turn, changes, disk, patience, is_prepared, error })
     }
 
     /// The connection for statements that only read.
@@ -252,6 +225,12 @@ impl<E: From<DbErr>> Database<E> {
         self.turn.as_ref().map(|_| &*self.changes)
     }
 
+    /// Returns the disk of an embedded database, if it refused the last write for want of space.
+    #[must_use]
+    pub fn full_disk(&self) -> Option<FullDisk> {
+        self.disk.as_ref()?.full()
+    }
+
     /// Checks that the database answers, and soon.
     ///
     /// # Errors
@@ -261,6 +240,25 @@ impl<E: From<DbErr>> Database<E> {
         let answer = tokio::time::timeout(self.patience, self.reader.execute_unprepared("SELECT 1"));
         answer.await.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))??;
         Ok(())
+    }
+
+    /// Checks that the database takes writes, and soon: a PostgreSQL that only repeats another one does not.
+    ///
+    /// # Errors
+    /// What the driver says when it does not.
+    pub async fn ask_for_writes(&self) -> Result<(), E> {
+        if self.turn.is_some() {
+            return self.ping().await;
+        }
+        self.demand_prepared()?;
+        let question = Statement::from_string(DbBackend::Postgres, TAKES_WRITES);
+        let answer = tokio::time::timeout(self.patience, self.writer.query_one_raw(question));
+        let row = answer.await.map_err(|_| DbErr::ConnectionAcquire(ConnAcquireErr::Timeout))??;
+        if row.map_or(Ok(false), |row| row.try_get("", "takes_writes"))? {
+            Ok(())
+        } else {
+            Err(DbErr::Custom("it takes no writes".into()).into())
+        }
     }
 
     /// Returns true if its migrations are done.
@@ -293,6 +291,7 @@ impl<E> Clone for Database<E> {
             url: self.url.clone(),
             turn: self.turn.clone(),
             changes: Arc::clone(&self.changes),
+            disk: self.disk.clone(),
             patience: self.patience,
             is_prepared: Arc::clone(&self.is_prepared),
             error: PhantomData,

@@ -68,6 +68,12 @@ impl MainError {
         matches!(error, DbErr::Conn(_)) || is_away(error) || is_out_of_time(error) || is_without_disk(error)
     }
 
+    /// Returns true if the database can be reached, but its disk has no space for a write.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Database(error) if is_disk_full(error))
+    }
+
     /// Returns true if PostgreSQL gave the transaction up in favour of another one: a deadlock (40P01) or one that could not be
     /// serialised (40001). Made again it may well succeed.
     #[must_use]
@@ -117,8 +123,29 @@ pub(super) fn is_out_of_time(error: &DbErr) -> bool {
     code(error).is_some_and(|code| ["55P03", "57014", "25P03"].contains(&&*code))
 }
 
+/// Returns true if SQLite says that the file is broken (SQLITE_CORRUPT), or no database (SQLITE_NOTADB).
+pub(super) fn is_damaged(error: &DbErr) -> bool {
+    // The lowest byte is the primary code; codes of PostgreSQL have five characters.
+    code(error).is_some_and(|code| {
+        code.len() < 5 && code.parse().is_ok_and(|code: u32| matches!(code & 0xff, 11 | 26))
+    })
+}
+
+/// Returns true if a write found no space: SQLite's code for that, and that of a shared memory that cannot grow; PostgreSQL's
+/// 53100. A wrapped error has the text of SQLite alone.
+pub(super) fn is_disk_full(error: &DbErr) -> bool {
+    const SHARED_MEMORY_CANNOT_GROW: u32 = 10 | 19 << 8;
+    let is_full = |code: u32| code & 0xff == 13 || code == SHARED_MEMORY_CANNOT_GROW;
+    // Codes of PostgreSQL have five characters.
+    let is_full = |code: Cow<'_, str>| code == "53100" || code.len() < 5 && code.parse().is_ok_and(is_full);
+    let by_code = code(error).is_some_and(is_full);
+    by_code || error.to_string().contains("disk is full")
+}
+
 fn code(error: &DbErr) -> Option<Cow<'_, str>> {
-    let (DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error))) = error
+    let (DbErr::Conn(RuntimeErr::SqlxError(error))
+    | DbErr::Exec(RuntimeErr::SqlxError(error))
+    | DbErr::Query(RuntimeErr::SqlxError(error))) = error
     else {
         return None;
     };

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use sea_orm::sea_query::LockType;
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect,
+    ActiveValue::{Set, Unchanged},
+    ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
 };
 use watchkeeper_entities::organisation::{ActiveModel, Column, Entity, Model};
 
@@ -38,6 +38,23 @@ pub async fn insert(
     let key = Entity::insert(row).exec(connection).await?.last_insert_id;
     incident_policies::insert_default(connection, key, organisation.created_at).await?;
     Ok(Organisation { key, ..organisation })
+}
+
+/// Stores name, plan and languages of the organisation.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(connection: &impl ConnectionTrait, organisation: &Organisation) -> Result<(), MainError> {
+    let row = ActiveModel {
+        id: Unchanged(organisation.key),
+        name: Set(organisation.name.clone()),
+        plan: Set(organisation.plan.to_string()),
+        locales: Set(serde_json::Value::from(organisation.locales.clone()).to_string()),
+        default_locale: Set(organisation.default_locale.clone()),
+        ..ActiveModel::default()
+    };
+    Entity::update(row).exec(connection).await?;
+    Ok(())
 }
 
 /// All organisations, oldest first.

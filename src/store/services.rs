@@ -16,6 +16,7 @@ use watchkeeper_entities::{history_erasure, service_tag};
 
 use crate::clock::Timestamp;
 use crate::id::Id;
+use crate::model::check::CheckType;
 use crate::model::partition::{PARTITIONS, Partitions};
 use crate::model::service::{Pause, Service, ServiceKey, StatusOverride};
 use crate::model::sight::Sight;
@@ -68,29 +69,38 @@ pub async fn find_for_update(
     query.one(connection).await?.map(from_row).transpose()
 }
 
+/// The services with a tag (key of its row), and of one of these check types; without either all of them.
+fn of_kind(services: Select<Entity>, (tag, check_types): (Option<i64>, &[CheckType])) -> Select<Entity> {
+    let tagged = match tag {
+        Some(tag) => services.filter(carrying(tag)),
+        None => services,
+    };
+    if check_types.is_empty() {
+        return tagged;
+    }
+    tagged.filter(Column::CheckType.is_in(check_types.iter().map(|check_type| check_type.as_str())))
+}
+
+/// A window of services, oldest first.
+fn in_order(services: Select<Entity>, window: PageWindow) -> Select<Entity> {
+    let ordered = services.order_by_asc(Column::CreatedAt).order_by_asc(Column::PublicId);
+    ordered.offset(window.offset).limit(window.limit)
+}
+
 /// The services of the sight in this window, oldest first, and how many there are in all; with a tag
-/// (key of its row) only those that carry it.
+/// (key of its row) only those that carry it, with check types only those of one of them.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
 pub async fn list(
     connection: &impl ConnectionTrait,
     sight: Sight,
-    tag: Option<i64>,
+    wanted: (Option<i64>, &[CheckType]),
     window: PageWindow,
 ) -> Result<(Vec<Service>, u64), MainError> {
-    let mut wanted = seen(sight);
-    if let Some(tag) = tag {
-        wanted = wanted.filter(carrying(tag));
-    }
+    let wanted = of_kind(seen(sight), wanted);
     let total = wanted.clone().count(connection).await?;
-    let rows = wanted
-        .order_by_asc(Column::CreatedAt)
-        .order_by_asc(Column::PublicId)
-        .offset(window.offset)
-        .limit(window.limit)
-        .all(connection)
-        .await?;
+    let rows = in_order(wanted, window).all(connection).await?;
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
@@ -100,6 +110,14 @@ pub async fn list(
 /// When the database fails.
 pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).filter(Column::PausedAt.is_null()).count(connection).await?)
+}
+
+/// Counts the services of an organisation, paused ones as well.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
+    Ok(of_organisation(organisation).count(connection).await?)
 }
 
 /// A service, and the id of the organisation that owns it.

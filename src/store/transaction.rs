@@ -14,6 +14,8 @@ use sea_orm::{
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::store::changes::{Changes, Scope, WriteSet};
+use crate::store::disk_record::DiskRecord;
+use crate::store::error::is_disk_full;
 use crate::store::open_transaction::OpenTransaction;
 use crate::store::postgres_transaction::CopyParts;
 use crate::store::{MainError, Reader};
@@ -41,6 +43,8 @@ pub(super) struct Group {
     open: Option<Common>,
     /// Every commit is marked here before anybody is told of it.
     changes: Arc<Changes>,
+    /// What became of the last writes.
+    disk: Arc<DiskRecord>,
     /// The last transaction neither began nor ended as it should (a full disk). SQLite may have undone it by itself, the
     /// driver still counts it as open, and would never begin another: the connection is replaced.
     is_broken: bool,
@@ -67,8 +71,8 @@ struct Common {
 
 impl Group {
     /// Writers that mark their commits here.
-    pub(super) const fn marking(changes: Arc<Changes>) -> Self {
-        Self { open: None, changes, is_broken: false }
+    pub(super) const fn marking(changes: Arc<Changes>, disk: Arc<DiskRecord>) -> Self {
+        Self { open: None, changes, disk, is_broken: false }
     }
 
     /// Commits what is open and tells everybody who waits.
@@ -78,9 +82,17 @@ impl Group {
         self.is_broken = true;
         let result = common.outer.commit().await;
         match &result {
-            Ok(()) => common.written.iter().for_each(|written| self.changes.mark(written)),
+            Ok(()) => {
+                common.written.iter().for_each(|written| self.changes.mark(written));
+                if common.written.iter().any(WriteSet::is_writing) {
+                    self.disk.note_written();
+                }
+            }
             // Nobody knows for certain what has become of it.
-            Err(_) => self.changes.mark_all(),
+            Err(error) => {
+                self.changes.mark_all();
+                self.disk.note_failed(error);
+            }
         }
         // Nobody else sets it: whoever ends the group has taken it.
         let told = result.as_ref().copied().map_err(reason);
@@ -107,6 +119,7 @@ impl Group {
     async fn mend(&mut self, writer: &DatabaseConnection) -> Result<(), DbErr> {
         if self.is_broken {
             replace_connection(writer).await?;
+            self.disk.tell_replaced();
             self.is_broken = false;
         }
         Ok(())
@@ -118,7 +131,10 @@ impl Group {
             let mode = Some(SqliteTransactionMode::Immediate);
             let options =
                 TransactionOptions { sqlite_transaction_mode: mode, ..TransactionOptions::default() };
-            let outer = writer.begin_with_options(options).await.inspect_err(|_| self.is_broken = true)?;
+            let outer = writer.begin_with_options(options).await.inspect_err(|error| {
+                self.is_broken = true;
+                self.disk.note_failed(error);
+            })?;
             self.open = Some(Common {
                 outer,
                 writer: writer.clone(),
@@ -158,7 +174,6 @@ fn reason(error: &DbErr) -> RuntimeErr {
 async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
     let failed = |error: sqlx::Error| DbErr::Conn(RuntimeErr::SqlxError(Arc::new(error)));
     let connection = writer.get_sqlite_connection_pool().acquire().await.map_err(failed)?;
-    tracing::warn!("the connection that writes is replaced after a failure");
     sqlx::Connection::close_hard(connection.detach()).await.map_err(failed)
 }
 
@@ -210,6 +225,13 @@ impl<E> Transaction<E> {
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         self.with_written(|written| written.note(text));
         self.open().copy_in(text, parts).await
+    }
+
+    /// A statement that failed for want of space says so as well as a commit.
+    fn note_failure(&self, error: &DbErr) {
+        if let Some(seat) = self.seat.as_ref().filter(|_| is_disk_full(error)) {
+            seat.guard.disk.note_failed(error);
+        }
     }
 
     fn with_written<T>(&self, act: impl FnOnce(&mut WriteSet) -> T) -> T {
@@ -326,12 +348,12 @@ impl<E> ConnectionTrait for Transaction<E> {
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
         self.with_written(|written| written.note(&statement.sql));
-        self.open().execute_raw(statement).await
+        self.open().execute_raw(statement).await.inspect_err(|error| self.note_failure(error))
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
         self.with_written(|written| written.note(sql));
-        self.open().execute_unprepared(sql).await
+        self.open().execute_unprepared(sql).await.inspect_err(|error| self.note_failure(error))
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {

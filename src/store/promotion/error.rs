@@ -3,7 +3,7 @@
 use sea_orm::sqlx;
 
 use super::cell::Unfit;
-use crate::store::database::OpenError;
+use crate::store::open_error::OpenError;
 
 /// An error of a promotion. Whatever it is, the embedded installation is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -12,12 +12,12 @@ pub enum PromotionError {
     #[error("the embedded installation cannot be read: {0}")]
     Source(sqlx::Error),
     /// The target does not answer, or refuses.
-    #[error("{url}: {source}")]
+    #[error("{url}: {problem}")]
     Target {
         /// Address without credentials.
         url: String,
         /// The error of the driver.
-        source: sqlx::Error,
+        problem: sqlx::Error,
     },
     /// The target's schema cannot be made.
     #[error(transparent)]

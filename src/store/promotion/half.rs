@@ -9,14 +9,14 @@ use std::time::Duration;
 use sea_orm::sqlx;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
-use sea_orm_migration::MigratorTrait as _;
 use tokio::time::Instant;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
 use super::error::PromotionError;
 use super::page::Position;
 use super::unit::Unit;
-use crate::store::database::{OpenError, without_credentials};
+use crate::store::database::without_credentials;
+use crate::store::open_error::{OpenError, migrate};
 
 /// The name in `installation` under which a target says whose promotion has ended in it.
 pub(super) const PROMOTED: &str = "promoted";
@@ -63,7 +63,7 @@ pub(super) struct Marker {
 impl Half {
     pub(super) async fn connect(url: &str, prefix: &'static str, lock: i64) -> Result<Self, PromotionError> {
         let shown = without_credentials(url);
-        let failed = |source| PromotionError::Target { url: shown.clone(), source };
+        let failed = |problem| PromotionError::Target { url: shown.clone(), problem };
         let options: PgConnectOptions = url.parse().map_err(failed)?;
         let options = options.disable_statement_logging();
         let mut connection = PgConnection::connect_with(&options).await.map_err(failed)?;
@@ -86,8 +86,8 @@ impl Half {
     }
 
     /// An error of this database.
-    pub(super) fn failed(&self, source: sqlx::Error) -> PromotionError {
-        PromotionError::Target { url: self.shown.clone(), source }
+    pub(super) fn failed(&self, problem: sqlx::Error) -> PromotionError {
+        PromotionError::Target { url: self.shown.clone(), problem }
     }
 
     pub(super) async fn run(&mut self, text: &str) -> Result<(), PromotionError> {
@@ -259,20 +259,19 @@ impl Half {
             marked.execute(&mut *transaction).await?;
             transaction.commit().await
         };
-        claiming.await.map_err(|source| PromotionError::Target { url: self.shown.clone(), source })
+        claiming.await.map_err(|problem| PromotionError::Target { url: self.shown.clone(), problem })
     }
 
     pub(super) async fn migrate(&self) -> Result<(), PromotionError> {
-        let failed = |source| OpenError::Migrate { url: self.shown.clone(), source };
+        let refused = |problem| OpenError::connect(&self.shown, problem);
         let mut options = sea_orm::ConnectOptions::new(&self.url);
         options.max_connections(1).sqlx_logging(false);
-        let connection = sea_orm::Database::connect(options).await.map_err(failed)?;
-        let migrated = match self.prefix {
-            "main" => MainMigrator::up(&connection, None).await,
-            _ => HistoryMigrator::up(&connection, None).await,
-        };
-        migrated.map_err(failed)?;
-        connection.close().await.map_err(failed)?;
+        let connection = sea_orm::Database::connect(options).await.map_err(refused)?;
+        match self.prefix {
+            "main" => migrate::<MainMigrator>(&connection, &self.shown).await?,
+            _ => migrate::<HistoryMigrator>(&connection, &self.shown).await?,
+        }
+        connection.close().await.map_err(refused)?;
         Ok(())
     }
 

@@ -152,7 +152,7 @@ impl Target {
             sqlx::raw_sql(AssertSqlSafe(ending)).execute(&mut *transaction).await?;
             transaction.commit().await
         };
-        finishing.await.map_err(|source| PromotionError::Target { url: main.shown.clone(), source })?;
+        finishing.await.map_err(|problem| PromotionError::Target { url: main.shown.clone(), problem })?;
         self.finish_history(installation, state).await
     }
 

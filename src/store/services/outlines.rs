@@ -7,12 +7,13 @@ use sea_orm::{
 use watchkeeper_entities::service::{Column, Entity};
 
 use crate::id::Id;
+use crate::model::check::CheckType;
 use crate::model::rules::Rules;
 use crate::model::service::ServiceKey;
 use crate::model::service_outline::{ServiceOutline, SettingsOutline};
 use crate::model::sight::Sight;
 use crate::store::services::settings::{codes_from, number_from};
-use crate::store::services::{KEYS_AT_ONCE, carrying, override_from, pause_from, seen};
+use crate::store::services::{KEYS_AT_ONCE, carrying, in_order, of_kind, override_from, pause_from, seen};
 use crate::store::{MainError, PageWindow};
 
 /// The columns of an outline.
@@ -81,6 +82,21 @@ pub async fn with_tag(
     let total = wanted.clone().count(connection).await?;
     let page = wanted.order_by_asc(Column::CreatedAt).order_by_asc(Column::PublicId);
     Ok((selected(connection, page.offset(window.offset).limit(window.limit)).await?, total))
+}
+
+/// Returns the outlines of the services of the sight in this window, oldest first; with a tag (key of its row) only those that carry
+/// it, with check types only those of one of them.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn listed(
+    connection: &impl ConnectionTrait,
+    sight: Sight,
+    wanted: (Option<i64>, &[CheckType]),
+    window: PageWindow,
+) -> Result<Vec<ServiceOutline>, MainError> {
+    let query = in_order(of_kind(seen(sight), wanted), window);
+    selected(connection, query).await
 }
 
 /// Returns the outlines of the services that a query selects, in its order.
