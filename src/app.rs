@@ -4,6 +4,7 @@
 //! that runs by itself runs under the app's supervisor.
 
 mod background;
+pub mod backups;
 mod bus;
 mod cluster;
 pub mod embedded;
@@ -31,7 +32,7 @@ use std::time::Duration;
 use actix::Arbiter;
 use anyhow::Context as _;
 
-pub use crate::app::foundation::Foundation;
+pub use crate::app::foundation::{Foundation, demand_installation};
 use crate::app::locations::Place;
 pub use crate::app::locations::toolbox;
 
@@ -48,6 +49,7 @@ use crate::app::recording::{
     CompactorParts, RecorderParts, StartedCompactor, start_compactor, start_recorder,
 };
 use crate::app::remote::Remote;
+use crate::backup::BackupState;
 use crate::bus::peers::BusPeers;
 use crate::clock::Clock;
 use crate::clock::guard::ClockGuard;
@@ -111,6 +113,8 @@ struct Recording {
     pings: Arc<WatchdogCounters>,
     /// The messages to people.
     told: Arc<NotifyCounters>,
+    /// The backups that this server makes by itself.
+    backups: Arc<BackupState>,
 }
 
 impl Recording {
@@ -137,8 +141,19 @@ impl Recording {
         let (recorded, compacted) = (Arc::clone(&self.recorded), Arc::clone(&self.compacted));
         let (events, kinds) = (Arc::clone(&self.events), Arc::new(supervisor.clone()));
         let (pings, told) = (Arc::clone(&self.pings), Arc::clone(&self.told));
-        let always: [Arc<dyn Collect>; 9] =
-            [engine.counters(), engine.roster(), recorded, compacted, clock, kinds, events, pings, told];
+        let backups = Arc::clone(&self.backups);
+        let always: [Arc<dyn Collect>; 10] = [
+            engine.counters(),
+            engine.roster(),
+            recorded,
+            compacted,
+            clock,
+            kinds,
+            events,
+            pings,
+            told,
+            backups,
+        ];
         let among_others = cluster.into_iter().flat_map(|cluster| {
             [Arc::clone(&cluster.counters) as Arc<dyn Collect>, Arc::clone(&self.fenced) as Arc<dyn Collect>]
         });
@@ -161,13 +176,11 @@ impl App {
         let foundation = Foundation::lay(config, clock).await?;
         // Before anything is written.
         let ownership = cluster::ownership(&foundation, bus.as_ref(), node).await?;
-        let guard = clock_guard(&foundation).await?;
-        let first_start = make_ready(&foundation, node).await?;
-        let definer = definer(&foundation)?;
+        let (guard, first_start) = (clock_guard(&foundation).await?, make_ready(&foundation, node).await?);
+        let (definer, limiter) = (definer(&foundation)?, public::limiter(&foundation.config));
         let recording = start_recording(&foundation, &definer, &guard, &ownership, &supervisor)?;
         let is_past_whole = past::replay(&foundation.databases, &recording.recorder).await;
         let engine = start_engine(&foundation, &definer, &places, &recording, &supervisor);
-        let limiter = public::limiter(&foundation.config);
         let announcer = Announcer::alone(foundation.databases.clone(), engine.clone(), definer);
         let announcer = among_others(announcer, ownership, bus.as_ref(), &limiter, &recording.news);
         let restored = past::restore_services(&announcer, &guard, is_past_whole).await?;
@@ -183,6 +196,7 @@ impl App {
             config: Arc::new(foundation.config.clone()),
             clock: foundation.clock.clone(),
             guard: Arc::clone(&guard),
+            backups: Arc::clone(&recording.backups),
             databases: foundation.databases.clone(),
             node,
             engine: engine.clone(),
@@ -190,6 +204,7 @@ impl App {
             announcer: announcer.clone(),
             carrier: notify::carrier(&foundation)?,
             limiter,
+            kept_bytes: Arc::default(),
             events: Arc::clone(&recording.events),
             collectors: recording.collectors(&engine, &guard, &supervisor, remote.as_ref(), cluster.as_ref()),
             figures: Box::new(recording.figures(&engine, remote.as_ref(), cluster.as_ref())),
@@ -310,6 +325,7 @@ fn telling(
         courier: notify::courier(state, &recording.told),
         notices: notices::notices(foundation, state, recording),
         watchdog: watchdog::watchdog(foundation, state.readiness(), recording)?,
+        backups: backups::schedule(foundation, state)?,
     })
 }
 
@@ -387,5 +403,6 @@ fn start_recording(
         fenced,
         pings: Arc::default(),
         told: Arc::default(),
+        backups: Arc::default(),
     })
 }

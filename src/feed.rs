@@ -18,8 +18,8 @@ use crate::store::history::History;
 use crate::store::history::feed::{self, NumberedChange};
 use crate::store::{Database, HistoryError, MainError, Reader as Pool, Transaction};
 
-/// Changes read at a time.
-const AT_ONCE: u64 = 500;
+/// Changes read, and followed in one transaction, at a time: fewer let others write sooner in between, more cost less for each.
+const AT_ONCE: u64 = 200;
 /// The time after which partitions without changes are moved along.
 const MOVED_EVERY: Duration = Duration::from_secs(300);
 /// Changes after which they are moved along before that.

@@ -9,7 +9,7 @@
 //! - [`http`] (the REST API), [`pages`] (public status pages), [`record`] (batched writes, compaction and restore of
 //!   measurements), [`timetable`] (what happens at its time), [`bus`] (what goes between processes), [`notify`] (who is told)
 //! - [`incidents`]: outages become incidents by themselves, over [`feed`]: the status changes in their order; [`notices`]: events
-//!   that are no incidents; [`sla_reports`]: what a period of an SLA target comes to
+//!   that are no incidents; [`mod@backup`]: copies of an installation, and the way back; [`sla_reports`]: what a period of an SLA target comes to
 //! - [`announcer`]: a stored service becomes a running one; [`readiness`]: whether everything answers
 //! - [`engine`]: the actors, which keep schedule, retries and verdicts
 //! - [`probe`] (one check, once) over [`egress`] (the gate of every connection), [`stats`] (uptime, percentiles), [`store`]
@@ -32,12 +32,14 @@
 pub mod agent;
 pub mod announcer;
 pub mod app;
+pub mod backup;
 pub mod bench;
 pub mod bus;
 pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod config;
+pub mod doctor;
 pub mod egress;
 pub mod engine;
 pub mod events;

@@ -37,6 +37,7 @@ const CLOCK_MAILBOX: usize = 16;
 /// The tasks; what the death of one means. None of them holds anything that is not stored.
 const FIGURES: Kind = Kind::restarting("figures_of_the_past");
 const PREPARATION: Kind = Kind::restarting("history_preparation");
+const BACKUPS: Kind = Kind::restarting("backups");
 const COURIER: Kind = Kind::restarting("courier");
 const EVENTS: Kind = Kind::restarting("events");
 const LISTENING: Kind = Kind::restarting("listening");
@@ -93,7 +94,7 @@ impl Background {
             lone,
             places,
             node,
-            telling: Telling { courier, notices, watchdog },
+            telling: Telling { courier, notices, watchdog, backups },
         } = parts;
         let Announcer { databases, engine, .. } = announcer;
         let Measured { recorder, news, events } = measured;
@@ -131,12 +132,19 @@ impl Background {
         let reminders = Reminders { databases: databases.clone(), guard: Arc::clone(guard) };
         let references = places.iter().map(|place| place.ask_references(supervisor));
         let watchdog = watchdog.map(|watchdog| supervisor.spawn(WATCHDOG, move || watchdog.clone().run()));
+        let backups = backups.map(|backups| supervisor.spawn(BACKUPS, move || backups.clone().run()));
         let courier = supervisor.spawn(COURIER, move || courier.clone().run());
         let notices = supervisor.spawn(NOTICES, move || notices::run(notices.clone()));
         let lasting =
             [courier, notices, figures, preparation, incidents, events, reconciliation, upkeep, wall_clock];
         Self {
-            tasks: lasting.into_iter().chain([listening]).chain(references).chain(watchdog).collect(),
+            tasks: lasting
+                .into_iter()
+                .chain([listening])
+                .chain(references)
+                .chain(watchdog)
+                .chain(backups)
+                .collect(),
             maintenances: supervisor.start(&placement, move || {
                 MaintenanceClock::new(planner.clone(), transitions.clone(), reminders.clone())
             }),

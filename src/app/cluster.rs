@@ -15,9 +15,10 @@ use crate::app::foundation::Foundation;
 use crate::bus::connection::Connection;
 use crate::bus::peers;
 use crate::cluster::counters::ClusterCounters;
+use crate::cluster::database_contact::DatabaseContact;
 use crate::cluster::handover::Handover;
-use crate::cluster::keeper::{self, Keeper, KeeperParts};
-use crate::cluster::pings;
+use crate::cluster::keeper::{Keeper, KeeperParts};
+use crate::cluster::{lease_renewal, pings};
 use crate::config::Config;
 use crate::config::limits::BusLimits;
 use crate::config::sources::BadConfig;
@@ -31,6 +32,7 @@ use crate::supervise::{Handle, Kind, Supervisor};
 const ANSWERS: Kind = Kind::restarting("answers_to_nodes");
 const KEEPER: Kind = Kind::restarting("partition_keeper");
 const PINGS: Kind = Kind::restarting("stored_pings");
+const CONTACT: Kind = Kind::restarting("database_contact");
 const LEASE: Kind = Kind::restarting("node_lease");
 
 /// The longest time that a start waits for this node's share.
@@ -141,7 +143,8 @@ impl Cluster {
     ) -> Option<Self> {
         let ownership = announcer.ownership.clone();
         let (connection, member) = (bus?.connection.clone(), ownership.member()?.clone());
-        let counters = Arc::new(ClusterCounters::new(ownership.clone()));
+        let contact = DatabaseContact::new(announcer.databases.clone());
+        let counters = Arc::new(ClusterCounters::new(ownership.clone(), contact));
         let (is_leaving, leaving) = watch::channel(false);
         let (left, has_left) = watch::channel(false);
         let (announcer, recorder, news) = (announcer.clone(), recorder.clone(), Arc::clone(news));
@@ -185,9 +188,13 @@ impl Tasks {
     fn spawn(self, supervisor: &Supervisor) -> Vec<JoinHandle<()>> {
         let Self { connection, handover, limits, counters, leaving, left } = self;
         let (lease, member) = (connection.clone(), handover.member.clone());
+        let (contact, said) = (counters.contact.clone(), counters.contact.clone());
         let (pulse, looked_at) = watch::channel(Instant::now());
-        let lease =
-            supervisor.spawn(LEASE, move || keeper::live(lease.clone(), member.clone(), looked_at.clone()));
+        let lease = supervisor.spawn(LEASE, move || {
+            lease_renewal::run(lease.clone(), member.clone(), said.clone(), looked_at.clone())
+        });
+        let asking = contact.clone();
+        let asking = supervisor.spawn(CONTACT, move || asking.clone().run());
         let heard = handover.announcer.clone();
         let pings = supervisor.spawn(PINGS, move || pings::run(heard.clone()));
         let (asked, announcer) = (connection.clone(), handover.announcer.clone());
@@ -204,6 +211,7 @@ impl Tasks {
             let keeper = Keeper::new(KeeperParts {
                 connection: connection.clone(),
                 handover: handover.clone(),
+                contact: contact.clone(),
                 limits: limits.clone(),
                 counters: Arc::clone(&counters),
                 is_leaving: leaving.clone(),
@@ -215,6 +223,6 @@ impl Tasks {
                 left.send_replace(true);
             }
         });
-        vec![lease, pings, answers, keeper]
+        vec![lease, asking, pings, answers, keeper]
     }
 }

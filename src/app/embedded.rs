@@ -9,7 +9,6 @@ use crate::app::first_start::{self, FolderLock};
 use crate::app::foundation::{HISTORY_FILE, MAIN_FILE};
 use crate::app::past;
 use crate::config::Config;
-use crate::config::sources::BadConfig;
 use crate::store::installation::{KeyCheck, compare_key};
 
 /// The files of an embedded installation.
@@ -21,24 +20,47 @@ pub struct EmbeddedFiles {
     pub history: PathBuf,
 }
 
+/// A setting that names a PostgreSQL where an embedded database is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForeignDatabase {
+    /// The key of the setting.
+    pub key: &'static str,
+}
+
 /// The files that the settings name.
 ///
 /// # Errors
 /// When a database is not embedded.
-pub fn files(config: &Config) -> Result<EmbeddedFiles, BadConfig> {
-    let file = |key: &str, url: &Option<String>, name: &str| match url.as_deref() {
+pub fn files(config: &Config) -> Result<EmbeddedFiles, ForeignDatabase> {
+    Ok(EmbeddedFiles { main: main_file(config)?, history: history_file(config)? })
+}
+
+/// The file of the main database.
+///
+/// # Errors
+/// When it is not embedded.
+pub fn main_file(config: &Config) -> Result<PathBuf, ForeignDatabase> {
+    file(config, ("database_url", config.database_url.as_deref()), MAIN_FILE)
+}
+
+/// The file of the history database.
+///
+/// # Errors
+/// When it is not embedded.
+pub fn history_file(config: &Config) -> Result<PathBuf, ForeignDatabase> {
+    file(config, ("history_url", config.history_url.as_deref()), HISTORY_FILE)
+}
+
+fn file(
+    config: &Config,
+    (key, url): (&'static str, Option<&str>),
+    name: &str,
+) -> Result<PathBuf, ForeignDatabase> {
+    match url.map(|url| url.strip_prefix("sqlite:")) {
         None => Ok(config.data_dir.join(name)),
-        Some(url) => match url.strip_prefix("sqlite:") {
-            Some(rest) => Ok(rest.trim_start_matches("//").split('?').next().unwrap_or_default().into()),
-            None => Err(BadConfig(format!(
-                "{key} is set to a PostgreSQL already; promote moves an embedded installation, so leave it unset here"
-            ))),
-        },
-    };
-    Ok(EmbeddedFiles {
-        main: file("database_url", &config.database_url, MAIN_FILE)?,
-        history: file("history_url", &config.history_url, HISTORY_FILE)?,
-    })
+        Some(Some(rest)) => Ok(rest.trim_start_matches("//").split('?').next().unwrap_or_default().into()),
+        Some(None) => Err(ForeignDatabase { key }),
+    }
 }
 
 /// Takes the data folder, so that neither a server nor an import works on it.
@@ -92,6 +114,6 @@ mod tests {
         let elsewhere = Config { history_url: Some("sqlite:///far/h.db?mode=rwc".into()), ..config.clone() };
         assert_eq!(files(&elsewhere).unwrap().history, PathBuf::from("/far/h.db"));
         let moved = Config { database_url: Some("postgres://h/d".into()), ..config };
-        assert!(files(&moved).unwrap_err().to_string().starts_with("database_url is set to a PostgreSQL"));
+        assert_eq!(files(&moved).unwrap_err().key, "database_url");
     }
 }

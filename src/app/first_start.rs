@@ -19,6 +19,9 @@ use crate::model::secret::{KEY_LENGTH, Sealer};
 use crate::model::token::TokenText;
 use crate::store::{Databases, installation, organisations, tokens};
 
+/// The file of the key that secrets are sealed with, in the data folder.
+pub const KEY_FILE: &str = "secret.key";
+
 /// The token that the first start made, and its file.
 #[derive(Clone, Debug)]
 pub struct FirstStart {
@@ -129,7 +132,7 @@ impl NewKey {
 /// # Errors
 /// When the key cannot be read or has not the form of one.
 pub fn sealer(config: &Config) -> anyhow::Result<(Sealer, Option<NewKey>)> {
-    let file = config.data_dir.join("secret.key");
+    let file = config.data_dir.join(KEY_FILE);
     let text = match &config.secret_key {
         Some(text) => text.expose_secret().to_owned(),
         None if file.exists() => {
@@ -234,7 +237,7 @@ mod tests {
         let config = Config { data_dir: folder.path().join("data"), ..Config::default() };
         make_data_dir(&config.data_dir).unwrap();
         let (_, new_key) = sealer(&config).unwrap();
-        let file = config.data_dir.join("secret.key");
+        let file = config.data_dir.join(KEY_FILE);
         assert!(!file.exists(), "it is written down only when it is sure to be the right one");
         new_key.unwrap().keep().unwrap();
         let first = fs::read_to_string(&file).unwrap();

@@ -29,12 +29,67 @@ pub struct Foundation {
     pub sealer: Sealer,
 }
 
+/// Whether there is an installation where the settings lead.
+#[derive(Debug, PartialEq, Eq)]
+enum Presence {
+    /// There is one, or an external database whose state shows when it is opened.
+    There,
+    /// Nothing is there.
+    Missing,
+    /// Parts of one are there; what is missing, and what to do.
+    Broken(String),
+}
+
+/// Looks for the embedded main database, and for what is never there without it.
+fn presence(config: &Config) -> Presence {
+    let main = config.data_dir.join(MAIN_FILE);
+    if config.database_url.is_some() || main.exists() {
+        return Presence::There;
+    }
+    let rest = [HISTORY_FILE, first_start::KEY_FILE].map(|name| config.data_dir.join(name));
+    match rest.into_iter().find(|file| file.exists()) {
+        None => Presence::Missing,
+        Some(file) => Presence::Broken(format!(
+            "{} is missing beside {}: put it back from a backup, or move the rest of that installation away to begin a new one",
+            main.display(),
+            file.display(),
+        )),
+    }
+}
+
+/// Refuses to go on where no installation is: for commands that would otherwise make one, only to find it empty.
+///
+/// # Errors
+/// When there is none, with what to do.
+pub fn demand_installation(config: &Config) -> Result<(), BadConfig> {
+    match presence(config) {
+        Presence::There => Ok(()),
+        Presence::Missing => Err(BadConfig(format!(
+            "there is no installation in {}; name its folder with --data-dir or its settings with --config, or make one with watchkeeper serve",
+            config.data_dir.display()
+        ))),
+        Presence::Broken(reason) => Err(BadConfig(reason)),
+    }
+}
+
 impl Foundation {
+    /// Opens an installation that is there, for commands that need one.
+    ///
+    /// # Errors
+    /// As [`Self::lay`]; also when there is no installation.
+    pub async fn find(config: Config, clock: Clock) -> anyhow::Result<Self> {
+        demand_installation(&config)?;
+        Self::lay(config, clock).await
+    }
+
     /// Makes the data folder, opens the databases and checks the key.
     ///
     /// # Errors
     /// What is wrong with folder, key or database, in one line.
     pub async fn lay(config: Config, clock: Clock) -> anyhow::Result<Self> {
+        if let Presence::Broken(reason) = presence(&config) {
+            return Err(BadConfig(reason).into());
+        }
         first_start::make_data_dir(&config.data_dir)?;
         let (sealer, new_key) = first_start::sealer(&config)?;
         let embedded = [(MAIN_FILE, &config.database_url), (HISTORY_FILE, &config.history_url)];
@@ -91,4 +146,51 @@ impl Foundation {
 
 fn embedded_url(data_dir: &Path, file: &str) -> String {
     sqlite_url(&data_dir.join(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Columns: files in the data folder, whether the main database is elsewhere, what is told.
+    #[rstest]
+    #[case::nothing(&[], false, "there is no installation in")]
+    #[case::whole(&["main.db", "history.db", "secret.key"], false, "")]
+    #[case::without_main(&["history.db", "secret.key"], false, "main.db is missing beside")]
+    #[case::history_alone(&["history.db"], false, "main.db is missing beside")]
+    #[case::key_alone(&["secret.key"], false, "main.db is missing beside")]
+    #[case::a_lock_alone(&["serve.lock"], false, "there is no installation in")]
+    #[case::main_elsewhere(&["history.db"], true, "")]
+    fn an_installation_is_there_or_it_is_told_what_is_missing(
+        #[case] files: &[&str],
+        #[case] is_elsewhere: bool,
+        #[case] expected: &str,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            std::fs::write(folder.path().join(file), "").unwrap();
+        }
+        let database_url = is_elsewhere.then(|| "postgres://127.0.0.1/none".to_owned());
+        let config = Config { data_dir: folder.path().to_owned(), database_url, ..Config::default() };
+        let told = demand_installation(&config).map_err(|error| error.to_string()).err().unwrap_or_default();
+        assert!(told.contains(expected) && told.is_empty() == expected.is_empty(), "{told}");
+    }
+
+    #[tokio::test]
+    async fn what_remains_of_an_installation_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(HISTORY_FILE), "kept").unwrap();
+        let config = Config { data_dir: folder.path().to_owned(), ..Config::default() };
+        let refused = Foundation::lay(config.clone(), Clock::System).await.err().unwrap();
+        assert!(refused.is::<BadConfig>(), "{refused}");
+        let files: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(files, [HISTORY_FILE]);
+
+        let elsewhere = Config { data_dir: folder.path().join("new"), ..config };
+        assert!(Foundation::find(elsewhere, Clock::System).await.is_err());
+        assert!(!folder.path().join("new").exists());
+    }
 }

@@ -11,10 +11,17 @@ use crate::notices::{Notices, Signs};
 /// What tells of events that are no incidents.
 pub(super) fn notices(foundation: &Foundation, state: &AppState, recording: &Recording) -> Notices {
     let (recorded, clock) = (Arc::clone(&recording.recorded), Arc::clone(&state.guard));
+    let (roster, backups) = (Arc::clone(&state.definer.roster), Arc::clone(&state.backups));
     let signs = move || Signs {
         history_is_away: recorded.is_failing.load(Ordering::Relaxed),
         spool_is_used: recorded.spool_bytes.load(Ordering::Relaxed) > 0,
+        backup_is_old: backups.is_old(),
         clock_is_doubted: clock.trusted_now().is_none(),
+        blind_by: roster
+            .all()
+            .iter()
+            .filter(|known| !known.is_elsewhere())
+            .find_map(|known| known.blind_by()),
     };
     Notices {
         announcer: state.announcer.clone(),

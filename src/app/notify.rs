@@ -11,6 +11,7 @@ use crate::notify::carrier::Carrier;
 use crate::notify::composer::MessageComposer;
 use crate::notify::counters::NotifyCounters;
 use crate::notify::courier::Courier;
+use crate::notify::message_hold::MessageHold;
 
 /// The HTTP client by which this process tells others something.
 ///
@@ -46,6 +47,7 @@ pub(super) fn courier(parts: &AppState, counters: &Arc<NotifyCounters>) -> Couri
         carrier: parts.carrier.clone(),
         sealer: parts.definer.sealer.clone(),
         guard: Arc::clone(&parts.guard),
+        hold: MessageHold::of(&parts.config.data_dir),
         counters: Arc::clone(counters),
     }
 }

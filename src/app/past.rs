@@ -22,7 +22,7 @@ use crate::store::{Databases, StoreError};
 use crate::supervise::{Handle, Kind, Supervisor};
 
 /// The folder in the data folder for what waits for the history database.
-const SPOOL_FOLDER: &str = "spool";
+pub(super) const SPOOL_FOLDER: &str = "spool";
 /// The longest time that a start waits for what an earlier process has left: services go on from it.
 const REPLAY_WAIT: Duration = Duration::from_secs(2);
 /// The interval between two looks for figures that are to be computed anew.

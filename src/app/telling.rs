@@ -1,5 +1,6 @@
 //! What tells people, and other systems.
 
+use crate::backup::BackupSchedule;
 use crate::notices::Notices;
 use crate::notify::courier::Courier;
 use crate::notify::watchdog::Watchdog;
@@ -12,4 +13,6 @@ pub(super) struct Telling {
     pub(super) notices: Notices,
     /// Pings, if somebody is to be pinged.
     pub(super) watchdog: Option<Watchdog>,
+    /// Makes backups, if there is a folder for them.
+    pub(super) backups: Option<BackupSchedule>,
 }

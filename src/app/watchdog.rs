@@ -10,6 +10,7 @@ use secrecy::ExposeSecret as _;
 use crate::app::notify::outbound;
 use crate::app::{Foundation, Recording};
 use crate::egress::outbound::OutboundUrl;
+use crate::notify::message_hold::MessageHold;
 use crate::notify::watchdog::Watchdog;
 use crate::readiness::Readiness;
 
@@ -26,12 +27,18 @@ pub(super) fn watchdog(
     let Some(url) = &config.watchdog.ping_url else { return Ok(None) };
     let url = OutboundUrl::parse(url.expose_secret()).context("watchdog.ping_url")?;
     let recorded = Arc::clone(&recording.recorded);
-    let is_recording = move || {
-        !recorded.is_failing.load(Ordering::Relaxed) && recorded.spool_bytes.load(Ordering::Relaxed) == 0
+    let roster = readiness.engine.roster();
+    // A copy that was put back from a backup does not answer for the original.
+    let hold = MessageHold::of(&config.data_dir);
+    let is_watching = move || {
+        !roster.is_blind_here()
+            && !hold.is_in_force()
+            && !recorded.is_failing.load(Ordering::Relaxed)
+            && recorded.spool_bytes.load(Ordering::Relaxed) == 0
     };
     Ok(Some(Watchdog {
         readiness,
-        is_recording: Arc::new(is_recording),
+        is_watching: Arc::new(is_watching),
         outbound: outbound(foundation)?,
         url,
         every: Duration::from_secs(config.watchdog.ping_interval_seconds.into()),

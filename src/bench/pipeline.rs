@@ -132,12 +132,16 @@ impl Pipeline {
             let known = self.definer.roster.all();
             known.iter().map(|known| known.finished(self.kind.check_type(), status).get()).sum::<u64>()
         };
+        // Each is read once: a check that ends between two looks would be in one sum and not in the other.
+        let by_status = CheckStatus::ALL.map(|status| (status, of_status(status)));
+        let up =
+            by_status.iter().find(|(status, _)| *status == CheckStatus::Up).map_or(0, |(_, number)| *number);
         let troubles = Trouble::ALL.into_iter().map(|trouble| counters.unmeasured(trouble).get());
         Ok(Counts {
             at: Instant::now(),
             cpu: usage::cpu()?,
-            finished: CheckStatus::ALL.into_iter().map(of_status).sum(),
-            up: of_status(CheckStatus::Up),
+            finished: by_status.iter().map(|(_, number)| number).sum(),
+            up,
             shed: troubles.sum::<u64>() + counters.missed.get() + counters.unrecorded.get(),
             durable: self.recorded.acked.load(Ordering::Relaxed),
         })

@@ -57,6 +57,8 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
     if plan.as_json {
         let objects: Vec<_> = measured.iter().map(report::object).collect();
         println!("{}", serde_json::Value::from(objects));
+    } else {
+        println!("\n{}", report::LEGEND);
     }
     let all_checked = measured.iter().all(|figures| figures.finished > 0);
     Ok(if all_checked { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -31,6 +31,12 @@ pub(super) fn head() -> String {
     format!("| {} |\n| {} |", names.join(" | "), rules.join(" | "))
 }
 
+/// Two sentences below the table, about what its columns compare.
+pub(super) const LEGEND: &str = "\
+\"CPU\" is the processor time of one exchange with a target, everything included (scheduling, judging, storing); \"paced\" is that of a \
+bare exchange at the same pace on the same machine, and \"ratio\" how many times as much a check costs. \"satur.\" is a bare exchange as fast \
+as one thread can, \"late\" how long after its due time a check began, and \"durable\" the checks that were in the database at the end.";
+
 /// The table's line for one kind.
 pub(super) fn line(figures: &Figures) -> String {
     let lateness = &figures.lateness;

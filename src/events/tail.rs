@@ -140,8 +140,10 @@ impl<'a> Tail<'a> {
                 return;
             }
             if !self.listen() {
-                tracing::warn!("too many results at a time: whoever listens has to come again");
-                hub.cut_off_all();
+                tracing::warn!(
+                    "too many results at a time: clients that listen to results have to reconnect"
+                );
+                hub.cut_off_from_results();
             }
             if !self.listen_elsewhere() {
                 tracing::info!(

@@ -72,7 +72,8 @@ impl Courier {
                 self.tidy().await?;
                 tidied = Some(Instant::now());
             }
-            if is_time(given_up, GIVE_UP) {
+            let is_held = self.hold.is_in_force();
+            if !is_held && is_time(given_up, GIVE_UP) {
                 round.give_up_expired().await?;
                 given_up = Some(Instant::now());
             }
@@ -83,7 +84,7 @@ impl Courier {
                 self.take_due_steps(&mut newest).await?;
                 escalated = Some(Instant::now());
             }
-            let has_sent = round.send_due().await?;
+            let has_sent = !is_held && round.send_due().await?;
             round.settle(if has_sent { Duration::ZERO } else { LOOK }).await?;
         }
     }

@@ -8,6 +8,7 @@
 //! - `courier`: takes what is due from the outbox and writes down what came of it; `circuit_breaker`: spares
 //!   a channel that takes nothing
 //! - `mail`: the conversation with a mail server
+//! - `message_hold`: keeps messages back in a data folder that was restored from a backup
 //! - `mask`: keeps secrets out of what is shown
 //! - `watchdog`: a ping that leaves as long as everything works, so that another system notices when it does not
 
@@ -19,6 +20,7 @@ pub mod courier;
 pub mod kinds;
 mod mail;
 mod mask;
+pub mod message_hold;
 pub mod sealed;
 pub mod template;
 pub mod template_notice;

@@ -1,6 +1,7 @@
 //! A dead man's switch: as long as everything works a ping leaves every minute, and whoever expects it notices when it stays away.
 //!
-//! Nothing leaves while a database or the engine does not answer, or results wait on disk: silence is the message. A ping that
+//! Nothing leaves while a database or the engine does not answer, results wait on disk, or no location of the process can look:
+//! silence is the message. A ping that
 //! did not arrive is tried again sooner than the next one is due, so that one lost packet alarms nobody.
 
 use std::sync::Arc;
@@ -20,8 +21,8 @@ const RETRY: Duration = Duration::from_secs(10);
 /// The time that a ping may take.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Returns true while results reach the history.
-pub type IsRecording = Arc<dyn Fn() -> bool + Send + Sync>;
+/// Returns true while a location of this process can look, and results reach the history.
+pub type IsWatching = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The parts of the watchdog.
 #[derive(Clone)]
@@ -29,7 +30,7 @@ pub struct Watchdog {
     /// The parts that must answer.
     pub readiness: Readiness,
     /// What else must be true.
-    pub is_recording: IsRecording,
+    pub is_watching: IsWatching,
     /// The way out.
     pub outbound: Outbound,
     /// Where the pings go; its path may be a secret.
@@ -77,7 +78,7 @@ impl Watchdog {
     }
 
     async fn ping(&self) -> Ping {
-        if !self.readiness.look().await.all() || !(self.is_recording)() {
+        if !self.readiness.look().await.all() || !(self.is_watching)() {
             return Ping::Withheld;
         }
         let request = Request {

@@ -17,6 +17,7 @@ use crate::notify::carrier::{Carried, Carrier};
 use crate::notify::circuit_breaker::TryPass;
 use crate::notify::counters::NotifyCounters;
 use crate::notify::kinds::{Envelope, OpenSettings, definition};
+use crate::notify::message_hold::MessageHold;
 use crate::notify::sealed::ChannelVault;
 use crate::store::Databases;
 use crate::store::notifications::courier::Ended;
@@ -32,6 +33,8 @@ pub struct Courier {
     pub sealer: Sealer,
     /// While the wall clock is doubted nothing is given up.
     pub guard: Arc<ClockGuard>,
+    /// While it is in force, nothing leaves and nothing is given up.
+    pub hold: MessageHold,
     /// Its numbers.
     pub counters: Arc<NotifyCounters>,
 }

@@ -1,0 +1,70 @@
+//! The hold on messages: in a data folder that was restored from a backup nobody is told anything until an operator says so.
+//!
+//! The installation that the backup was made of may still run, and what waited there may have been sent long ago. The hold is a
+//! file in the data folder, so that it is there before the first start and can be ended beside a running server.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// The file of the hold.
+const FILE: &str = "messages.held";
+
+/// The hold on the messages of one data folder.
+#[derive(Clone, Debug)]
+pub struct MessageHold {
+    file: PathBuf,
+}
+
+impl MessageHold {
+    /// That of this data folder, whether it is in force or not.
+    #[must_use]
+    pub fn of(data_dir: &Path) -> Self {
+        Self { file: data_dir.join(FILE) }
+    }
+
+    /// Its file, which is there while it is in force.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Returns true while no message may leave.
+    #[must_use]
+    pub fn is_in_force(&self) -> bool {
+        // What cannot be looked at may be there.
+        !matches!(fs::metadata(&self.file), Err(error) if error.kind() == ErrorKind::NotFound)
+    }
+
+    /// Begins it, for an installation as it was at a moment, durably.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn begin(&self, moment: &str) -> io::Result<()> {
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&self.file)?;
+        writeln!(
+            file,
+            "restored from a backup of {moment}; 'watchkeeper notifications release' ends the hold"
+        )?;
+        file.sync_all()
+    }
+
+    /// Ends it. Returns false when it was not in force.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub fn end(&self) -> io::Result<bool> {
+        match fs::remove_file(&self.file) {
+            Ok(()) => {
+                if let Some(folder) = self.file.parent() {
+                    File::open(folder)?.sync_all()?;
+                }
+                Ok(true)
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
