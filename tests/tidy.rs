@@ -29,11 +29,11 @@ const FLOORS: [&[&str]; 16] = [
     &["engine"],
     &["announcer", "readiness"],
     &["feed", "notify", "sla_reports"],
-    &["events", "incidents", "notices"],
+    &["backup", "events", "incidents", "notices"],
     &["http", "record", "pages", "timetable", "bus"],
     &["remote", "agent", "cluster"],
     &["app"],
-    &["bench"],
+    &["bench", "doctor"],
     &["cli"],
     &["lib", "main"],
 ];

@@ -18,8 +18,12 @@ const ALERTS: &str = include_str!("../../docs/monitoring/alerts.yml");
 const DASHBOARD: &str = include_str!("../../docs/monitoring/dashboard.json");
 const CASES: &str = include_str!("alerts/alerts_test.yml");
 /// Numbers that only a process with a NATS server has, or a node among others.
-const AMONG_OTHERS: [&str; 3] =
-    ["watchkeeper_bus_connected", "watchkeeper_partitions_owned", "watchkeeper_partitions_unowned"];
+const AMONG_OTHERS: [&str; 4] = [
+    "watchkeeper_bus_connected",
+    "watchkeeper_nodes_cut_off",
+    "watchkeeper_partitions_owned",
+    "watchkeeper_partitions_unowned",
+];
 
 /// Runs promtool in this folder; false where it is not installed.
 fn promtool(folder: &Path, arguments: &[&str], input: &str) -> bool {

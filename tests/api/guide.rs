@@ -1,22 +1,50 @@
-//! The guide to being told (docs/alerting.md), followed literally: its blocks are typed into one shell.
+//! Guides, followed literally: their blocks are typed into one shell. To being told (docs/alerting.md), and to backups
+//! (docs/operations.md).
 
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crate::support::server::binary;
 
-const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/alerting.md");
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs");
 const PROGRAMS: [&str; 5] = ["bash", "curl", "jq", "openssl", "python3"];
 
-/// The blocks of the part "Ten minutes".
-fn blocks() -> String {
-    let guide = std::fs::read_to_string(GUIDE).unwrap();
-    let part = guide.split("\n## ").find(|part| part.starts_with("Ten minutes")).unwrap();
-    let blocks: Vec<&str> =
-        part.split("```bash\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
-    assert_eq!(blocks.len(), 6, "the guide has six steps");
-    blocks.concat()
+/// A part of a guide whose blocks of `bash` are typed.
+struct GuidePart {
+    file: &'static str,
+    heading: &'static str,
+    blocks: usize,
+}
+
+impl GuidePart {
+    fn script(&self) -> String {
+        let guide = std::fs::read_to_string(Path::new(DOCS).join(self.file)).unwrap();
+        let part = guide.split("\n## ").find(|part| part.starts_with(self.heading)).unwrap();
+        let blocks: Vec<&str> =
+            part.split("```bash\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+        assert_eq!(blocks.len(), self.blocks, "steps of {}", self.file);
+        format!("set -eu\ntrap 'kill $(jobs -p); wait' EXIT\n{}", blocks.concat())
+    }
+
+    /// Types it in this folder; `None` where a program is missing.
+    fn type_in(&self, folder: &Path) -> Option<Output> {
+        if let Some(program) = missing() {
+            assert!(std::env::var_os("WATCHKEEPER_TESTS_REQUIRE_GUIDE").is_none(), "{program} is missing");
+            eprintln!("NOT TESTED: {} needs {program}", self.file);
+            return None;
+        }
+        let known = std::env::var_os("PATH").unwrap();
+        let own = binary().parent().map(Path::to_path_buf);
+        let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&known))).unwrap();
+        let run = Command::new("timeout")
+            .args(["--kill-after=5", "180", "bash", "-c", &self.script()])
+            .current_dir(folder)
+            .env("PATH", path)
+            .envs(["PORT", "HOOK_PORT", "MAIL_PORT"].map(|name| (name, free_port())))
+            .output();
+        Some(run.unwrap())
+    }
 }
 
 fn free_port() -> String {
@@ -34,30 +62,9 @@ fn missing() -> Option<&'static str> {
 
 #[test]
 fn the_guide_leads_to_a_webhook_and_a_mail() {
-    if let Some(program) = missing() {
-        assert!(std::env::var_os("WATCHKEEPER_TESTS_REQUIRE_GUIDE").is_none(), "{program} is missing");
-        eprintln!("NOT TESTED: the guide needs {program}");
-        return;
-    }
+    let part = GuidePart { file: "alerting.md", heading: "Ten minutes", blocks: 6 };
     let folder = tempfile::tempdir().unwrap();
-    let path = std::env::join_paths(
-        binary()
-            .parent()
-            .map(Path::to_path_buf)
-            .into_iter()
-            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
-    )
-    .unwrap();
-    let script = format!("set -eu\ntrap 'kill $(jobs -p); wait' EXIT\n{}", blocks());
-    let run = Command::new("timeout")
-        .args(["--kill-after=5", "180", "bash", "-c", &script])
-        .current_dir(folder.path())
-        .env("PATH", path)
-        .env("PORT", free_port())
-        .env("HOOK_PORT", free_port())
-        .env("MAIL_PORT", free_port())
-        .output()
-        .unwrap();
+    let Some(run) = part.type_in(folder.path()) else { return };
     let said = String::from_utf8_lossy(&run.stdout);
     let log = std::fs::read_to_string(folder.path().join("demo/watchkeeper.log")).unwrap_or_default();
     assert!(run.status.success(), "{said}\n{}\n{log}", String::from_utf8_lossy(&run.stderr));
@@ -74,4 +81,31 @@ fn the_guide_leads_to_a_webhook_and_a_mail() {
         "{mails}"
     );
     assert!(mails.contains("To: you@example.org") && mails.contains("Services: Shop"), "{mails}");
+}
+
+#[test]
+fn the_guide_leads_through_a_backup_and_back() {
+    let part = GuidePart { file: "operations.md", heading: "Once through", blocks: 5 };
+    let folder = tempfile::tempdir().unwrap();
+    let Some(run) = part.type_in(folder.path()) else { return };
+    let said = String::from_utf8_lossy(&run.stdout);
+    let log = std::fs::read_to_string(folder.path().join("watchkeeper.log")).unwrap_or_default();
+    assert!(run.status.success(), "{said}\n{}\n{log}", String::from_utf8_lossy(&run.stderr));
+    let expected = [
+        "Shop",
+        "Backed up to backups/monday.tar.zst: ",
+        "The secret key is in it",
+        "The backup is whole: ",
+        "Restored into data: ",
+        "Start it:  watchkeeper serve --data-dir data",
+        "Nobody is told anything until you say:",
+        "this installation was restored from a backup",
+        "Messages leave again.",
+        "Shop",
+    ];
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), expected.len(), "{said}");
+    for (line, expected) in lines.iter().zip(expected) {
+        assert!(line.starts_with(expected), "{line} is not {expected}");
+    }
 }

@@ -225,7 +225,7 @@ fn create_unfit(server: &mut Server) {
 #[rstest]
 #[case(&["missing.csv"], "missing.csv: No such file")]
 #[case(&["settings.toml"], "say how it is written: --format csv or --format jsonl")]
-#[case(&["--format", "csv", "-", "--org", "AAAAAAAAAAAAAAAAAAAAA"], "there is no such organisation")]
+#[case(&["--format", "csv", "-", "--org", "AAAAAAAAAAAAAAAAAAAAA"], "there is no organisation 'AAA")]
 #[case(&["--format", "csv", "-", "--service-map", "old=Nobody"], "--service-map: there is no service 'Nobody'")]
 #[case(&["--format", "csv", "-", "--service-map", "old"], "it looks like NAME=SERVICE")]
 #[case(&["--format", "xml", "-"], "[possible values: csv, jsonl]")]

@@ -65,9 +65,18 @@ async fn uptime_has_a_day_for_every_day() {
                 .into_iter()
                 .all(is_zero)
     };
+    assert_eq!(days[0]["unmeasured_seconds"], 86_400, "nobody looked all day");
     assert!(days.len() == 3 && days[..2].iter().all(no_data), "{answer}");
     assert!(check["checked_at"].as_str().unwrap().starts_with(days[2]["date"].as_str().unwrap()));
-    let keys = ["date", "status", "uptime_percent", "incidents", "downtime_seconds", "unreachable_seconds"];
+    let keys = [
+        "date",
+        "status",
+        "uptime_percent",
+        "incidents",
+        "downtime_seconds",
+        "unreachable_seconds",
+        "unmeasured_seconds",
+    ];
     assert_eq!(days[2].as_object().unwrap().keys().collect::<Vec<_>>(), keys);
 }
 

@@ -31,6 +31,31 @@ fn the_command_prints_the_same_document() {
     assert_eq!(printed, server.client().get("/openapi.json").expect(200).json());
 }
 
+/// Generators make a type of each object, called by its place: `Notification.channel` and `NotificationChannel` are two.
+#[test]
+fn no_object_in_its_place_is_called_like_a_schema() {
+    let document = Server::shared_client().without_token().get("/openapi.json").expect(200).json();
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let mut same = Vec::new();
+    for (name, schema) in schemas {
+        for (member, shape) in schema["properties"].as_object().into_iter().flatten() {
+            let words = member.split('_').map(|word| word[..1].to_uppercase() + &word[1..]);
+            let called = format!("{name}{}", words.collect::<String>());
+            if shape["type"] == "object" && schemas.contains_key(&called) {
+                same.push(called);
+            }
+        }
+    }
+    assert_eq!(same, Vec::<String>::new());
+    let channel = &document["components"]["schemas"]["Notification"]["properties"]["channel"];
+    assert_eq!(channel["$ref"], "#/components/schemas/NotificationChannelRef");
+    let about = document["info"]["description"].as_str().unwrap();
+    assert!(
+        about.contains("openapi-typescript") && about.contains("--default-non-nullable=false"),
+        "{about}"
+    );
+}
+
 /// Numbers on an address of their own are no part of what this address serves.
 #[test]
 fn what_is_not_served_here_is_not_described() {

@@ -3,11 +3,12 @@
 //! `/healthz`, `/readyz` and `/metrics` need no token; bad configuration is one line and exit code 2.
 
 use rstest::rstest;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::server::{Server, failing_start};
 use crate::support::target::Target;
-use crate::support::{create_watched, until_checks};
+use crate::support::tls_target::TlsTarget;
+use crate::support::{create_watched, eventually, until_checks, until_status};
 
 #[test]
 fn the_process_says_that_it_lives_and_is_ready() {
@@ -80,7 +81,6 @@ fn the_first_token_is_kept_for_its_owner_alone() {
 #[case("", &[("WATCHKEEPER_LOG", "a=b=c")], &["log", "a=b=c", "info"])]
 #[case("", &[("WATCHKEEPER_LOCATION", "Not A Code")], &["location", "Not A Code"])]
 #[case("listne = 1", &[], &["settings.toml", "listne"])]
-#[case("not toml", &[], &["settings.toml"])]
 #[case("[plans.gold]\nservices = 1", &[], &["plans.gold", "business"])]
 #[case("[plans.team]\nservices = -1", &[], &["plans.team.services", "\"-1\"", "unlimited"])]
 #[case("[[probe.locations]]\ncode = 'Ä'", &[], &["probe.locations", "Ä"])]
@@ -96,6 +96,17 @@ fn bad_configuration_is_one_line_and_exit_code_2(
     }
 }
 
+/// The place is drawn below, as compilers draw it: the only error of more than one line.
+#[test]
+fn a_file_that_is_no_toml_is_shown_with_its_place() {
+    let (code, said) = failing_start("interval = 1\nnot toml", &[]);
+    assert_eq!(code, Some(2), "{said}");
+    let lines: Vec<&str> = said.lines().map(str::trim_end).collect();
+    assert!(lines[0].contains("settings.toml") && lines[0].contains("line 2"), "{said}");
+    assert!(lines.iter().any(|line| line.ends_with("| not toml")), "{said}");
+    assert!(lines.iter().any(|line| line.trim_start_matches([' ', '|']).starts_with('^')), "{said}");
+}
+
 /// A second organisation is refused until somebody has decided what checks may reach.
 #[test]
 fn a_second_organisation_needs_a_decision_about_egress() {
@@ -107,12 +118,52 @@ fn a_second_organisation_needs_a_decision_about_egress() {
     assert!(String::from_utf8_lossy(&undecided.stderr).contains("WATCHKEEPER_EGRESS"));
 }
 
+/// Name, plan and languages change under a running server, which follows once it forgets what it knew of the token.
+#[tokio::test]
+async fn an_organisation_is_edited_by_its_name() {
+    let server = Server::shared();
+    let create = ["org", "create", "--name", "Before the edit", "--plan", "team"];
+    let made = server.command_json(&create)[0].clone();
+    let client = server.member(made["id"].as_str().unwrap(), "all");
+    let german = json!({"name": {"en": "Shop", "de": "Laden"}});
+    client.post("/v1/statuspages", &german).expect(422);
+    let edit = ["org", "edit", "before THE edit", "--name", "After it", "--languages", "de,en"];
+    let edited = server.command_json(&edit)[0].clone();
+    assert_eq!((&edited["id"], &edited["plan"]), (&made["id"], &json!("team")), "what is not named stays");
+    assert_eq!((&edited["name"], &edited["default_locale"]), (&json!("After it"), &json!("de")));
+    let is_made = || (client.post("/v1/statuspages", &german).status == 201).then_some(());
+    eventually("the server knows the language", is_made).await;
+    let edited = server.command_json(&["org", "edit", made["id"].as_str().unwrap(), "--plan", "business"]);
+    assert_eq!((&edited[0]["plan"], &edited[0]["locales"]), (&json!("business"), &json!(["de", "en"])));
+    let token = server.command(&["token", "create", "--org", "After IT", "--name", "only-once-named"]);
+    assert!(token.status.success());
+    let revoked = server.command_json(&["token", "revoke", "Only-Once-Named"]);
+    assert_eq!(revoked["revoked"], true);
+}
+
+/// A tenant's text neither forges a line of the log nor controls the terminal of whoever reads it.
+#[tokio::test]
+async fn the_log_holds_no_escape_code_of_a_tenant() {
+    let server = Server::with("", &[]);
+    let (client, target) = (server.client(), Target::start());
+    let settings = json!({"interval_seconds": 1, "timeout_seconds": 5, "retries": 0});
+    let named = json!({"name": "red\u{1b}[31m\u{9b}2J", "check_type": "http", "target": target.url(), "settings": settings});
+    let id = client.post("/v1/services", &named).expect(201).data()["id"].as_str().unwrap().to_owned();
+    until_status(&client, &id, "up").await;
+    let logged = || Some(server.log()).filter(|log| log.contains("red\\u001b[31m\\u009b2J"));
+    let log = eventually("the change is logged", logged).await;
+    assert!(!log.contains(['\u{1b}', '\u{9b}']), "{log}");
+}
+
 /// Wrong usage is exit code 2, like bad configuration.
 #[rstest]
 #[case(&["org", "create", "--name", " "], "--name")]
 #[case(&["org", "create", "--name", "x", "--plan", "gold"], "business")]
 #[case(&["org", "create", "--name", "x", "--languages", "EN"], "de-AT")]
-#[case(&["token", "create", "--org", "short", "--name", "x"], "--org")]
+#[case(&["org", "edit", "Nobody", "--plan", "team"], "there is no organisation 'Nobody'")]
+#[case(&["org", "edit", "Nobody"], "--languages")]
+#[case(&["token", "create", "--org", "Nobody", "--name", "x"], "watchkeeper org list")]
+#[case(&["token", "revoke", "Nobody"], "watchkeeper token list")]
 #[case(&["token", "create", "--org", "AAAAAAAAAAAAAAAAAAAAA", "--name", ""], "--name")]
 #[case(&["token", "create", "--org", "AAAAAAAAAAAAAAAAAAAAA", "--name", "x", "--permissions", "all,x"], "services.view")]
 #[case(&["serve", "--listn", "x"], "--listn")]
@@ -131,4 +182,28 @@ fn a_data_folder_is_served_by_one_process() {
     let (code, said) = failing_start("", &[("WATCHKEEPER_DATA_DIR", &folder)]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("another Watchkeeper serves the data folder"), "{said}");
+}
+
+/// Also of a certificate that is refused: then it matters most.
+#[test]
+fn a_single_check_shows_what_it_found() {
+    let (server, target) = (Server::shared(), TlsTarget::ending_in_days(40));
+    let address = target.address();
+    let run = |further: &[&str]| server.command(&[&["check", "ssl", &address][..], further].concat());
+    let shown = run(&["--json"]);
+    assert_eq!(shown.status.code(), Some(1), "nobody trusts it");
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let days = shown["metadata"]["days_until_expiry"].as_f64().unwrap();
+    assert!((39.0..=40.0).contains(&days), "{shown}");
+    let picture = String::from_utf8(run(&[]).stdout).unwrap();
+    assert!(
+        picture.contains("  metadata.chain_length  ") && picture.contains("metadata.dns_names"),
+        "{picture}"
+    );
+    let odd =
+        r#"{"conditions": [{"field": "days_until_expiry", "operator": "lt", "value": 9, "status": "down"}]}"#;
+    let refused = run(&["--config", odd]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && said.lines().count() == 1, "{said}");
+    assert!(said.contains("did you mean metadata.days_until_expiry?"), "{said}");
 }

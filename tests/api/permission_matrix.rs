@@ -43,6 +43,7 @@ const NEEDED: &str = "
     GET /v1/services/{id}/incidents services.view incidents.view
     GET /v1/services/{id}/maintenances services.view maintenances.view
     GET /v1/services/{id}/checks services.view
+    GET /v1/services/{id}/status-changes services.view
     GET /v1/incidents incidents.view
     GET /v1/incidents/{id} incidents.view
     POST /v1/incidents incidents.create

@@ -94,6 +94,27 @@ fn an_interval_below_the_plan_is_a_field_error() {
     assert!(refused.json().get("upsell").is_none());
 }
 
+/// Contract 7, no. 45: pausing makes room for active services, but not without end.
+#[test]
+fn services_of_any_state_have_a_bound() {
+    let server = Server::with(TWO_SERVICES, &[]);
+    let client = server.tenant("team");
+    let mut last = String::new();
+    for _ in 0..8 {
+        last = create_unconfigured(&client);
+        client.post(&format!("{}/pause", service(&last)), &json!({})).expect(200);
+    }
+    let body = json!({"name": "x", "check_type": "manual"});
+    let mut refused = client.post("/v1/services", &body).expect(402).json();
+    refused.as_object_mut().unwrap().remove("request_id");
+    let expected = json!({"message": "The plan allows 8 services of any state; 8 exist.",
+        "upsell": {"reason": "limit", "key": "services_total"}, "limit": 8, "usage": 8});
+    assert_eq!(refused, expected);
+    client.delete(&service(&last)).expect(200);
+    client.post("/v1/services", &body).expect(201);
+    client.post("/v1/services", &body).expect(402);
+}
+
 /// Contract 3.3: after a downgrade nothing is deleted, the newest services beyond the limit are paused.
 #[tokio::test]
 async fn after_a_downgrade_the_newest_services_are_paused() {

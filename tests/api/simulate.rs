@@ -202,7 +202,7 @@ async fn the_command_draws_two_bars() {
     let simulate = |further: &[&str]| {
         let time = |name: &str| period[name].as_str().unwrap().to_owned();
         let (from, to) = (time("from"), time("to"));
-        let asked = ["simulate", "--service", &world.id, "--url", &base, "--from", &from, "--to", &to];
+        let asked = ["simulate", "--service", "shop", "--url", &base, "--from", &from, "--to", &to];
         let done = world.server.command(&[&asked[..], further].concat());
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (done.status.code(), text(done.stdout), text(done.stderr))

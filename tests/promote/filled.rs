@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::client::Client;
 use crate::support::moments::in_ms;
-use crate::support::pages::{component, create_component, id_of, new_component};
+use crate::support::pages::{component, create_component, id_of, new_component, new_page, statuspage};
 use crate::support::planned::{in_state, planned};
 use crate::support::server::Server;
 use crate::support::{create, service, until_checks};
@@ -38,6 +38,8 @@ pub(crate) async fn filled(results: i64) -> Filled {
     let services = add_services(&client).await;
     add_incidents(&client, &services);
     let (page, slug) = add_page(&client, &services);
+    let rival = server.tenant("team");
+    claim_host(&rival, &new_page(&rival));
     server.member(&server.organisation("team"), "services.view");
     server.kill();
     let from_ms = (in_ms(0).day() - 3) * DAY_MS;
@@ -120,10 +122,15 @@ fn add_page(client: &Client, services: &[String]) -> (String, String) {
     let form = [head.as_bytes(), DOT, b"\r\n--XX--\r\n"].concat();
     let lines = ["Content-Type: multipart/form-data; boundary=XX"];
     client.send("POST", &format!("{path}/assets/logo"), &lines, &form).expect(200);
-    let domain = json!({"hostname": "status.example.com"});
-    client.post(&format!("{path}/custom-domains"), &domain).expect(201);
+    claim_host(client, &page);
     let slug = client.patch(&path, &json!({"slug": "shop-two"})).expect(200).data()["slug"].clone();
     (page, slug.as_str().unwrap().to_owned())
+}
+
+/// Claims the host name that every page here claims.
+fn claim_host(client: &Client, page: &str) {
+    let domain = json!({"hostname": "status.example.com"});
+    client.post(&format!("{}/custom-domains", statuspage(page)), &domain).expect(201);
 }
 
 /// Results of two services from two places, a quarter of a minute apart; every hundredth is down.

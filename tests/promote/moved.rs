@@ -74,6 +74,7 @@ async fn a_promoted_installation_answers_as_before() {
     ] {
         assert!(rows(table) > 0, "{table} was empty: the test shows nothing for it");
     }
+    assert_eq!(rows("custom_domain"), 2, "two claims of one host name");
     assert_eq!(main.ask("SELECT count(*) FROM service"), rows("service").to_string());
 
     let again = main.promote(&installed.server, &["--history-to", &to_history]);

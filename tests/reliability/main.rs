@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, reason = "what a test sets up is expected to work")]
 
 mod alert_simulation;
+mod backups;
 mod big_outages;
 mod broken_log;
 #[allow(dead_code, reason = "shared with the tests of the store, which use all of it")]
@@ -31,6 +32,7 @@ mod killed;
 #[allow(dead_code, reason = "shared with the tests of the probe, which use all of it")]
 #[path = "../probe/support/namespace.rs"]
 mod namespace;
+mod neighbours;
 mod notifications;
 mod power_cut;
 mod restart;

@@ -92,12 +92,12 @@ async fn a_confined_sight_finds_what_carries_a_tag(
     let made = stored_scope(&store, scope(owner, "red"), &[&red]).await;
     let sight = Sight::of(&Token { access_scope: Some(made.key), ..token(owner, "bot") });
     let reader = store.main.reader();
-    let (mut found, total) = services::list(reader, sight, None, ALL).await.unwrap();
+    let (mut found, total) = services::list(reader, sight, (None, &[]), ALL).await.unwrap();
     found.sort_by_key(|service| service.key);
     assert_eq!((&found[..], total), (&known[..2], 2));
-    let with_green = services::list(reader, sight, Some(green.row), ALL).await.unwrap();
+    let with_green = services::list(reader, sight, (Some(green.row), &[]), ALL).await.unwrap();
     assert_eq!(with_green, (vec![known[1].clone()], 1));
-    assert_eq!(services::list(reader, sight, Some(blue.row), ALL).await.unwrap(), (vec![], 0));
+    assert_eq!(services::list(reader, sight, (Some(blue.row), &[]), ALL).await.unwrap(), (vec![], 0));
     let ids: Vec<Id> = known.iter().map(|service| service.id).collect();
     assert_eq!(services_by_id(reader, sight, &ids).await.unwrap().len(), 2);
     let transaction = store.main.begin().await.unwrap();
@@ -124,6 +124,6 @@ async fn a_scope_that_is_gone_shows_nothing() {
     stored_service(&store, service(owner, "one")).await;
     let sight = Sight::of(&Token { access_scope: Some(7), ..token(owner, "bot") });
     let reader = store.main.reader();
-    assert_eq!(services::list(reader, sight, None, ALL).await.unwrap(), (vec![], 0));
+    assert_eq!(services::list(reader, sight, (None, &[]), ALL).await.unwrap(), (vec![], 0));
     assert_eq!(tags::list(reader, sight, &TagFilter::default(), ALL).await.unwrap(), (vec![], 0));
 }

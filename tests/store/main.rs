@@ -10,6 +10,7 @@ mod append;
 mod changes;
 mod checks;
 mod compaction;
+mod domain_claims;
 mod domains;
 mod erase;
 mod escalations;

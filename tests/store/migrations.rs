@@ -1,5 +1,7 @@
 //! Migrations: every step goes up, down and up again, with both databases apart and in one.
 
+use std::ops::Range;
+
 use rstest::rstest;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, EntityTrait as _, QueryOrder as _};
 use sea_orm_migration::MigratorTrait;
@@ -10,8 +12,8 @@ use watchkeeper::store::{Databases, organisations};
 use watchkeeper_entities::incident_policy;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
-use crate::support::Backend;
 use crate::support::rows::stored_organisation;
+use crate::support::{Backend, Place};
 
 async fn connect(url: &str) -> DatabaseConnection {
     sea_orm::Database::connect(url).await.unwrap()
@@ -44,6 +46,58 @@ async fn every_step_goes_up_down_and_up_again(
     assert!(has_table(&main, "service").await && has_table(&history, "fresh_check").await);
 }
 
+/// The names of the copies that were made before upgrades.
+fn copies(folder: &std::path::Path) -> Vec<String> {
+    let names =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name.contains(".before")).collect();
+    names.sort_unstable();
+    names
+}
+
+/// One step behind after the other; the newest two copies are kept.
+#[tokio::test]
+async fn the_main_database_is_copied_before_a_step_changes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let [main_url, history_url] = ["main.db", "history.db"]
+        .map(|name| watchkeeper::store::database::sqlite_url(&folder.path().join(name)));
+    let limits = StoreLimits::default();
+    let steps = MainMigrator::migrations();
+    let before = |behind: usize| format!("main.db.before-{}", steps[steps.len() - behind].name());
+    for (behind, expected) in [(3, vec![3]), (2, vec![3, 2]), (1, vec![2, 1]), (1, vec![2, 1])] {
+        let main = connect(&main_url).await;
+        let number = u32::try_from(steps.len() - behind).unwrap();
+        if copies(folder.path()).is_empty() {
+            MainMigrator::up(&main, Some(number)).await.unwrap();
+        } else {
+            MainMigrator::down(&main, Some(u32::try_from(behind).unwrap())).await.unwrap();
+        }
+        main.close().await.unwrap();
+        let opened = Databases::open(&main_url, &history_url, &limits).await.unwrap();
+        opened.main.close().await;
+        opened.history.close().await;
+        let expected: Vec<String> = expected.into_iter().map(before).collect();
+        assert_eq!(copies(folder.path()), expected);
+        // Opened again, there is nothing to come.
+        let again = Databases::open(&main_url, &history_url, &limits).await.unwrap();
+        again.main.close().await;
+        again.history.close().await;
+        assert_eq!(copies(folder.path()), expected);
+    }
+    let copy = connect(&watchkeeper::store::database::sqlite_url(&folder.path().join(before(1)))).await;
+    let had = MainMigrator::get_migration_models(&copy).await.unwrap();
+    assert_eq!(had.len(), steps.len() - 1);
+}
+
+#[tokio::test]
+async fn a_new_database_needs_no_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let [main_url, history_url] = ["main.db", "history.db"]
+        .map(|name| watchkeeper::store::database::sqlite_url(&folder.path().join(name)));
+    Databases::open(&main_url, &history_url, &StoreLimits::default()).await.unwrap();
+    assert_eq!(copies(folder.path()), Vec::<String>::new());
+}
+
 #[rstest]
 #[tokio::test]
 async fn opening_twice_changes_nothing(#[values(Backend::Sqlite, Backend::Postgres)] backend: Backend) {
@@ -55,6 +109,54 @@ async fn opening_twice_changes_nothing(#[values(Backend::Sqlite, Backend::Postgr
     assert_eq!(names.len(), 1);
     again.main.ping().await.unwrap();
     again.history.ping().await.unwrap();
+}
+
+async fn refusal(place: &Place) -> String {
+    let opened = Databases::open(&place.main_url, &place.history_url, &StoreLimits::default()).await;
+    // As the command line shows it: with what lies behind.
+    format!("{:#}", anyhow::Error::from(opened.unwrap_err()))
+}
+
+#[rstest]
+#[case::main(true)]
+#[case::history(false)]
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_told_from_others(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+    #[case] is_main: bool,
+) {
+    let Some(place) = backend.place().await else { return };
+    let (main, history) = (connect(&place.main_url).await, connect(&place.history_url).await);
+    MainMigrator::up(&main, None).await.unwrap();
+    HistoryMigrator::up(&history, None).await.unwrap();
+    let (changed, table) = if is_main { (main, "main_migration") } else { (history, "history_migration") };
+    let row = format!("INSERT INTO {table} (version, applied_at) VALUES ('m2099_from_later', 0)");
+    changed.execute_unprepared(&row).await.unwrap();
+    let refusal = refusal(&place).await;
+    assert!(
+        refusal.contains("is of a newer Watchkeeper (m2099_from_later): start that version"),
+        "{refusal}"
+    );
+    assert_eq!(refusal.matches("m2099").count(), 1, "{refusal}");
+}
+
+/// Columns: the bytes that are overwritten.
+#[rstest]
+#[case::no_database(0..100)]
+#[case::a_broken_database(4_096..65_536)]
+#[tokio::test]
+async fn a_damaged_file_is_named(#[case] broken: Range<usize>) {
+    let Some(place) = Backend::Sqlite.place().await else { return };
+    let main = connect(&place.main_url).await;
+    MainMigrator::up(&main, None).await.unwrap();
+    main.close().await.unwrap();
+    let file =
+        place.main_url.trim_start_matches("sqlite:").trim_start_matches("//").split('?').next().unwrap();
+    let mut content = std::fs::read(file).unwrap();
+    content[broken].fill(0x5a);
+    std::fs::write(file, content).unwrap();
+    let refusal = refusal(&place).await;
+    assert!(refusal.contains(file) && refusal.contains("is damaged: restore a backup"), "{refusal}");
 }
 
 /// The policy of a new organisation grouped by any tag before; those that somebody has edited keep their meaning.

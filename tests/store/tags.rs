@@ -146,12 +146,12 @@ async fn services_carry_tags(#[values(Backend::Sqlite, Backend::Postgres)] backe
     let counts = tags::services_counts(reader, Sight::whole(owner), &[z.row, a.row, -1]).await.unwrap();
     assert_eq!((counts.get(&z.row), counts.get(&a.row), counts.len()), (Some(&1), Some(&2), 2));
     let (found, total) =
-        services::list(reader, Sight::whole(owner), Some(a.row), PageWindow { offset: 0, limit: 10 })
+        services::list(reader, Sight::whole(owner), (Some(a.row), &[]), PageWindow { offset: 0, limit: 10 })
             .await
             .unwrap();
     assert_eq!((found, total), (vec![one.clone(), two.clone()], 2));
     assert_eq!(
-        services::list(reader, Sight::whole(owner), Some(z.row), PageWindow { offset: 0, limit: 10 })
+        services::list(reader, Sight::whole(owner), (Some(z.row), &[]), PageWindow { offset: 0, limit: 10 })
             .await
             .unwrap(),
         (vec![one.clone()], 1)

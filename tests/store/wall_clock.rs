@@ -24,7 +24,7 @@ use watchkeeper::record::compaction::{Compact, Compaction, Compactor, RetentionP
 use watchkeeper::record::upkeep;
 use watchkeeper::store::history::segments::Retention;
 use watchkeeper::store::history::{changes, segments};
-use watchkeeper::store::idempotency_keys::{self as keys, AnswerHead, Claimed, NewRun, Run};
+use watchkeeper::store::idempotency_keys::{self as keys, AnswerHead, Claimed, KeptAnswer, NewRun, Run};
 use watchkeeper::store::statuspages::slugs;
 use watchkeeper::store::{Databases, clock_mark, custom_domains, tokens};
 use watchkeeper::timetable::domains::DomainWatch;
@@ -99,7 +99,8 @@ impl Kept {
         let an_hour_ago = JudgedTime::trusted(START.plus_ms(-HOUR_MS));
         keys::claim(&transaction, new_run(&key, an_hour_ago)).await.unwrap();
         let head = AnswerHead { status: 201, location: None, language: None };
-        assert!(keys::settle(&transaction, &key, head, "sealed".into()).await.unwrap());
+        let answer = KeptAnswer { head, body: Some("sealed".into()), resource: None };
+        assert!(keys::settle(&transaction, &key, answer).await.unwrap());
         let page = Statuspage::new(owner, Translated::single("en", "Shop"), START);
         let page = Statuspage { slug: "shop".into(), ..page };
         let page = slugs::insert(&transaction, page, an_hour_ago).await.unwrap().unwrap();
@@ -111,7 +112,7 @@ impl Kept {
         let waiting = custom_domains::insert(&transaction, attached("waiting.example.com")).await.unwrap();
         let stale = custom_domains::insert(&transaction, seen).await.unwrap();
         transaction.commit().await.unwrap();
-        Self { key, waiting: waiting.unwrap(), stale: stale.unwrap(), stranger }
+        Self { key, waiting, stale, stranger }
     }
 
     async fn left(&self, store: &Store, guard: &ClockGuard) -> Left {

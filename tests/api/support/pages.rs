@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::support::client::{Answer, Client};
+use crate::support::client::{Answer, Client, exchange};
 use crate::support::server::Server;
 
 /// The path of a status page.
@@ -85,4 +85,28 @@ fn with_name(fields: &Value, name: &str) -> Value {
         body[key] = value.clone();
     }
     body
+}
+
+/// Asks on another host than the server's own, with these header lines.
+pub(crate) fn visit(client: &Client, method: &str, host: &str, path: &str, lines: &[&str]) -> Answer {
+    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+    for line in lines {
+        head += &format!("{line}\r\n");
+    }
+    exchange(client.address, format!("{head}\r\n").as_bytes())
+}
+
+/// Reads a path on another host than the server's own.
+pub(crate) fn get_at(client: &Client, host: &str, path: &str) -> Answer {
+    visit(client, "GET", host, path, &[])
+}
+
+/// The host of a page.
+pub(crate) fn host_of(page: &Value) -> String {
+    format!("{}.localhost", page["slug"].as_str().unwrap())
+}
+
+/// A page without the moment of which it speaks.
+pub(crate) fn timeless(html: &str) -> String {
+    html.lines().filter(|line| !line.starts_with("<p class=\"as-of\">")).collect::<Vec<_>>().join("\n")
 }

@@ -91,6 +91,12 @@ impl Postgres {
         format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
+    /// The port that it listens on.
+    #[allow(dead_code, reason = "the tests of the cluster ask")]
+    pub(crate) const fn port(&self) -> u16 {
+        self.port
+    }
+
     /// From now on connections are refused, and open ones are cut, as by a power cut.
     pub(crate) fn stop(&self) {
         self.control(&["-m", "immediate", "stop"]);

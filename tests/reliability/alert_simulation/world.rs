@@ -21,7 +21,7 @@ const GROUPINGS: [&str; 3] = ["tag", "parent", "none"];
 /// Tags of the services, in turn.
 const TAGS: [&[&str]; 3] = [&["shop"], &["shop", "pay"], &["pay"]];
 /// How long incidents may take to follow the services on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// Steps that are kept for the message of a failure.
 const STEPS_SHOWN: usize = 40;
 

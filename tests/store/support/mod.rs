@@ -10,4 +10,4 @@ pub(crate) mod planned;
 pub(crate) mod postgres;
 pub(crate) mod rows;
 
-pub(crate) use backend::Backend;
+pub(crate) use backend::{Backend, Place};
