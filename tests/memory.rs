@@ -43,6 +43,9 @@ const TEMPLATE_MAX_BYTES: usize = 8 * MIB;
 const LIST_MAX_BYTES: usize = 20 * MIB;
 /// How many times as long a list may take as one whose services have no configuration, and as one without services.
 const LIST_TIMES_MAX: [u32; 2] = [3, 10];
+/// How often the lists are read: at least, and until the shortest times are within the limit.
+const LIST_ROUNDS_MIN: usize = 5;
+const LIST_ROUNDS_MAX: usize = 200;
 
 /// One test at a time counts what the process allocates.
 static COUNTING: Mutex<()> = Mutex::const_new(());
@@ -262,7 +265,15 @@ async fn a_list_of_incidents_costs_nothing_for_what_its_services_are_configured_
     let databases = Databases::open(&main, &history, &StoreLimits::default()).await.unwrap();
     store_incidents(&databases.main).await;
     let mut best = [Duration::MAX; 3];
-    for _ in 0..5 {
+    let [of_plain, of_bare] = LIST_TIMES_MAX;
+    let is_within = |[bare, plain, configured]: [Duration; 3]| {
+        configured <= of_plain * plain && configured <= of_bare * bare
+    };
+    // A machine that is busy with something else only adds to a time, so the shortest of many rounds is the list's own.
+    for round in 1..=LIST_ROUNDS_MAX {
+        if round > LIST_ROUNDS_MIN && is_within(best) {
+            break;
+        }
         for (place, owner) in OWNERS.into_iter().enumerate() {
             ALLOCATOR.reset_peak_usage();
             let (before, begun) = (ALLOCATOR.current_usage(), Instant::now());
@@ -274,7 +285,5 @@ async fn a_list_of_incidents_costs_nothing_for_what_its_services_are_configured_
         }
     }
     println!("no services, forty without configuration, forty with it: {best:?}");
-    let [bare, plain, configured] = best;
-    let [of_plain, of_bare] = LIST_TIMES_MAX;
-    assert!(configured <= of_plain * plain && configured <= of_bare * bare, "{best:?}");
+    assert!(is_within(best), "{best:?}");
 }

@@ -25,10 +25,11 @@ async fn sigterm_misses_no_check() {
     sleep(WATCHED).await;
     let end = now().ms();
     scene.assert_no_gap_above(2 * INTERVAL_MS, asked - INTERVAL_MS, end);
+    // One more at each end, and one that both have checked while one handed over to the other.
+    let most = usize::try_from((end - asked) / INTERVAL_MS).unwrap() + 3;
     for watched in &scene.services {
         let rhythm = scene.rhythm(watched, asked, end);
-        let soon = rhythm.sooner_than(INTERVAL_MS / 2);
-        assert!(soon.len() <= 1, "{}: checked by both: {}", watched.page, rhythm.as_told());
+        assert!(rhythm.count() <= most, "{}: checked by both: {}", watched.page, rhythm.as_told());
     }
     scene.until_all(0, "up").await;
     // What both have checked while one handed over to the other is stored once.
