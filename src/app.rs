@@ -403,6 +403,6 @@ fn start_recording(
         fenced,
         pings: Arc::default(),
         told: Arc::default(),
-        backups: Arc::default(),
+        backups: Arc::new(BackupState::new(foundation.config.backup.folder.clone())),
     })
 }

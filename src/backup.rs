@@ -14,11 +14,13 @@
 mod archive;
 mod error;
 mod files;
+mod folder_name;
 mod making;
 mod manifest;
 mod progress;
 mod restoring;
 mod schedule;
+mod state;
 mod verification;
 
 pub use error::BackupError;
@@ -27,5 +29,6 @@ pub use making::{BackupOrder, KeyChoice, make};
 pub use manifest::BackupManifest;
 pub use progress::Watcher;
 pub use restoring::restore;
-pub use schedule::{BackupSchedule, BackupState, newest_backup};
+pub use schedule::{BackupSchedule, FinishedBackup, finished_backups, newest_backup};
+pub use state::{BackupProgress, BackupState, FailedBackup, RequestError};
 pub use verification::verify;

@@ -1,31 +1,27 @@
-//! Backups that a running server makes by itself: one every so often, each in a folder of its own, of which the newest are kept.
+//! Backups that a running server makes by itself: one every so often and when it is asked for one, each in a folder of its own, of
+//! which the newest are kept.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, NaiveDateTime};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use crate::backup::error::BackupError;
+use crate::backup::folder_name::{folder_name, moment};
 use crate::backup::making::{BackupOrder, make};
 use crate::backup::manifest::BackupManifest;
+use crate::backup::state::{BackupProgress, BackupState};
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
-use crate::telemetry::{Collect, Exposition};
 
-/// How the names of their folders begin; the moment at which the backup was begun follows.
-const START: &str = "watchkeeper-";
-/// The form of that moment: RFC 3339 without colons.
-const STAMP: &str = "%Y-%m-%dT%H%M%SZ";
 /// The end of the name while a backup is made.
 const UNFINISHED: &str = ".unfinished";
-/// The time between two looks whether one is due.
-const LOOK: Duration = Duration::from_secs(10);
+/// Time from one check whether a backup is due to the next.
+const CHECK_EVERY: Duration = Duration::from_secs(10);
 /// The wait after one that failed.
 const RETRY: Duration = Duration::from_secs(300);
 /// A backup is old when it has this many times the age at which the next one is due.
@@ -44,51 +40,32 @@ pub struct BackupSchedule {
     pub keep: usize,
     /// While the wall clock is doubted nothing is due.
     pub guard: Arc<ClockGuard>,
-    /// What came of it.
+    /// State of the backups, and requests for more.
     pub state: Arc<BackupState>,
 }
 
-/// What came of the backups of a server.
-#[derive(Debug, Default)]
-pub struct BackupState {
-    /// Start of the newest, in Unix seconds; 0 when there is none.
-    newest: AtomicU64,
-    made: AtomicU64,
-    failed: AtomicU64,
-    is_old: AtomicBool,
-    problem: Mutex<Option<String>>,
+/// A complete backup in the folder of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FinishedBackup {
+    /// Name of its folder.
+    pub name: String,
+    /// The moment at which it was begun, to the second.
+    pub created_at: Timestamp,
+    /// Bytes of all its files; `None` when its manifest cannot be read.
+    pub bytes: Option<u64>,
 }
 
-impl BackupState {
-    /// Returns true if the newest backup is older than two intervals, or there is none and the last attempt failed.
-    #[must_use]
-    pub fn is_old(&self) -> bool {
-        self.is_old.load(Ordering::Relaxed)
-    }
-
-    /// Why the last attempt failed; `None` when it did not.
-    #[must_use]
-    pub fn problem(&self) -> Option<String> {
-        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn note_problem(&self, problem: Option<String>) {
-        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
-    }
-}
-
-impl Collect for BackupState {
-    fn collect(&self, out: &mut Exposition) {
-        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let mut backups = out.counter("backups_total", "Scheduled backups by what became of them.");
-        backups.labelled(&[("result", "made")], get(&self.made));
-        backups.labelled(&[("result", "failed")], get(&self.failed));
-        out.gauge(
-            "backup_last_success_timestamp_seconds",
-            "Start of the newest scheduled backup, in Unix seconds; 0 when there is none.",
-        )
-        .value(get(&self.newest));
-    }
+/// The complete backups that a server has made in this folder, newest first.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn finished_backups(folder: &Path) -> Result<Vec<FinishedBackup>, BackupError> {
+    let finished = backups(folder)?.into_iter().rev().map(|(created_at, path)| FinishedBackup {
+        name: folder_name(created_at),
+        created_at,
+        bytes: BackupManifest::read(&path).ok().map(|manifest| manifest.bytes()),
+    });
+    Ok(finished.collect())
 }
 
 /// The moment of the newest backup that a server has made in this folder; `None` when there is none.
@@ -122,47 +99,55 @@ impl BackupSchedule {
     /// Makes backups for ever.
     pub async fn run(self) {
         loop {
-            let wait = match self.look().await {
-                Ok(()) => LOOK,
+            let wait = match self.make_due().await {
+                Ok(()) => CHECK_EVERY,
                 Err(error) => {
                     tracing::error!(folder = %self.folder.display(), %error, "a backup could not be made");
-                    self.state.failed.fetch_add(1, Ordering::Relaxed);
-                    self.state.note_problem(Some(error.to_string()));
+                    self.state.note_failure(error.to_string());
                     self.note_age(self.newest().ok().flatten(), self.guard.trusted_now());
                     RETRY
                 }
             };
-            sleep(wait).await;
+            tokio::select! {
+                () = sleep(wait) => {}
+                () = self.state.requested() => {}
+            }
         }
     }
 
-    /// Makes one if it is due.
-    async fn look(&self) -> Result<(), BackupError> {
+    /// Makes one if one is due or was asked for.
+    async fn make_due(&self) -> Result<(), BackupError> {
         let now = self.guard.trusted_now();
         let newest = self.newest()?;
         self.note_age(newest, now);
-        let Some(now) = now.filter(|now| is_due(newest, *now, self.every)) else { return Ok(()) };
+        let due = now.filter(|now| is_due(newest, *now, self.every)).map(|now| self.state.start(now));
+        let Some(progress) = due.or_else(|| self.state.running()) else { return Ok(()) };
         self.remove_unfinished()?;
-        let name = format!("{START}{}", stamp(now));
-        let unfinished = self.folder.join(format!("{name}{UNFINISHED}"));
-        let manifest = self.make_beside(unfinished.clone(), now).await?;
-        let backup = self.folder.join(name);
+        let unfinished = self.folder.join(format!("{}{UNFINISHED}", progress.name));
+        let manifest = self.make_beside(unfinished.clone(), Arc::clone(&progress)).await?;
+        let backup = self.folder.join(&progress.name);
         fs::rename(&unfinished, &backup).map_err(BackupError::at(&backup))?;
         tracing::info!(backup = %backup.display(), bytes = manifest.bytes(), "a backup is made");
-        self.state.made.fetch_add(1, Ordering::Relaxed);
-        self.state.note_problem(None);
-        self.note_age(Some(now), Some(now));
+        self.state.note_success();
+        self.note_age(Some(progress.created_at), Some(progress.created_at));
         self.remove_old()
     }
 
     /// On a thread of its own, which nobody waits for at a stop: copies and sums block for the disk.
-    async fn make_beside(&self, target: PathBuf, now: Timestamp) -> Result<BackupManifest, BackupError> {
+    async fn make_beside(
+        &self,
+        target: PathBuf,
+        progress: Arc<BackupProgress>,
+    ) -> Result<BackupManifest, BackupError> {
         let (sender, receiver) = oneshot::channel();
-        let order = BackupOrder { created_at: now.to_string(), ..self.order.clone() };
+        let order = BackupOrder { created_at: progress.created_at.to_string(), ..self.order.clone() };
+        progress.expect_bytes(order.bytes());
         let work = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let made = match runtime {
-                Ok(runtime) => runtime.block_on(make(&order, &target, &mut |_, _| {})),
+                Ok(runtime) => {
+                    runtime.block_on(make(&order, &target, &mut |_, bytes| progress.add_bytes(bytes)))
+                }
                 Err(problem) => Err(BackupError::at(&target)(problem)),
             };
             // Who has stopped meanwhile does not ask.
@@ -175,13 +160,11 @@ impl BackupSchedule {
 
     fn note_age(&self, newest: Option<Timestamp>, now: Option<Timestamp>) {
         let seconds = newest.map_or(0, |newest| newest.ms() / 1_000);
-        self.state.newest.store(u64::try_from(seconds).unwrap_or_default(), Ordering::Relaxed);
-        let Some(now) = now else { return };
-        let is_old = match newest {
+        let is_old = now.map(|now| match newest {
             Some(newest) => now.ms_since(newest) > OLD * millis(self.every),
-            None => self.state.problem().is_some(),
-        };
-        self.state.is_old.store(is_old, Ordering::Relaxed);
+            None => self.state.failure().is_some(),
+        });
+        self.state.note_age(u64::try_from(seconds).unwrap_or_default(), is_old);
     }
 
     fn newest(&self) -> Result<Option<Timestamp>, BackupError> {
@@ -223,41 +206,11 @@ fn millis(span: Duration) -> i64 {
     i64::try_from(span.as_millis()).unwrap_or(i64::MAX / OLD)
 }
 
-/// A moment in the name of a folder, to the second.
-fn stamp(moment: Timestamp) -> String {
-    let moment = DateTime::from_timestamp_millis(moment.ms()).unwrap_or_default();
-    moment.format(STAMP).to_string()
-}
-
-/// The moment in the name of a folder; `None` for any other name.
-fn moment(name: &str) -> Option<Timestamp> {
-    let text = name.strip_prefix(START)?;
-    let read = NaiveDateTime::parse_from_str(text, STAMP).ok()?.and_utc().into();
-    (stamp(read) == text).then_some(read)
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
 
     use super::*;
-
-    #[test]
-    fn names_of_backups_are_their_moments() {
-        let at = Timestamp::from_ms(1_795_724_223_250);
-        let name = format!("{START}{}", stamp(at));
-        assert_eq!(name, "watchkeeper-2026-11-26T201703Z");
-        assert_eq!(moment(&name), Some(Timestamp::from_ms(1_795_724_223_000)));
-        for other in [
-            "watchkeeper-",
-            "watchkeeper-monday",
-            "mine",
-            "watchkeeper-2026-11-26T201703Z.old",
-            "watchkeeper-2026-11-26T2017Z",
-        ] {
-            assert_eq!(moment(other), None, "{other}");
-        }
-    }
 
     /// Columns: age of the newest in minutes, whether one is due that is made every hour.
     #[rstest]

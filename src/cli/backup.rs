@@ -1,14 +1,20 @@
 //! `watchkeeper backup`, `verify` and `restore`: here are the words; the work is `crate::backup`.
 
+mod remote;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Args;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
+use url::Url;
 
 use crate::app::backups;
 use crate::backup::{self, BackupManifest};
+use crate::cli::backup::remote::RemoteServer;
+use crate::cli::node_api;
 use crate::cli::running::say;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -23,6 +29,12 @@ The secret key is not in it: without that key nobody can read channels, headers 
 you. Keep secret.key of the data folder (or WATCHKEEPER_SECRET_KEY) elsewhere, or put it in with --with-key and guard the backup \
 as you guard the key.
 
+With --url a server elsewhere makes the backup, in the folder that its setting backup.folder names, and without the key; the \
+command waits until it is complete. The token needs the permission engine.backup, which is no part of all:
+
+  watchkeeper token create --org ID --name backup --permissions engine.backup > backup.token
+  watchkeeper backup --url http://node-a:8080 --token @backup.token
+
 PostgreSQL has tools of its own: pg_dump, that of the main database before that of the history.
 
   watchkeeper backup --to /backups/watchkeeper-monday.tar.zst
@@ -36,11 +48,18 @@ Exit codes: 0 the backup is whole, 1 it could not be made, 2 wrong usage.";
 #[command(long_about = BACKUP_ABOUT)]
 pub(super) struct BackupArguments {
     /// New folder, or new file that ends in .tar or .tar.zst
-    #[arg(long, value_name = "PATH")]
-    to: PathBuf,
+    #[arg(long, value_name = "PATH", required_unless_present = "url", conflicts_with = "url")]
+    to: Option<PathBuf>,
     /// Put the secret key into the backup
-    #[arg(long)]
+    #[arg(long, conflicts_with = "url")]
     with_key: bool,
+    /// Server that makes the backup in its own backup.folder
+    #[arg(long, value_name = "http://HOST:PORT", value_parser = node_api::address)]
+    url: Option<Url>,
+    /// API token with the permission engine.backup; - reads it from standard input, @FILE from a file [default: the file token in
+    /// the data folder]
+    #[arg(long, value_name = "TOKEN", env = "WATCHKEEPER_TOKEN", hide_env_values = true)]
+    token: Option<String>,
     /// Print JSON for machines
     #[arg(long = "json")]
     as_json: bool,
@@ -77,16 +96,22 @@ pub(super) struct RestoreArguments {
 /// # Errors
 /// What could not be read or written, in one line.
 pub(super) async fn back_up(arguments: &BackupArguments, config: &Config) -> anyhow::Result<ExitCode> {
+    if let Some(url) = &arguments.url {
+        let token = node_api::token(arguments.token.as_deref(), config, remote::MAKES_TOKEN)?;
+        let server = RemoteServer { url, token: &token };
+        return server.back_up(bar(Some(0), arguments.as_json), arguments.as_json).await;
+    }
+    let target = arguments.to.as_deref().context("--to is missing")?;
     let order = backups::order(config, &Clock::System, arguments.with_key)?;
     let bar = bar(Some(order.bytes()), arguments.as_json);
-    let made = backup::make(&order, &arguments.to, &mut |file, bytes| step(&bar, file, bytes)).await;
+    let made = backup::make(&order, target, &mut |file, bytes| step(&bar, file, bytes)).await;
     bar.finish_and_clear();
     let manifest = made?;
     if arguments.as_json {
         say(&summary(&manifest).to_string());
         return Ok(ExitCode::SUCCESS);
     }
-    say(&format!("Backed up to {}: {}.", arguments.to.display(), contents(&manifest)));
+    say(&format!("Backed up to {}: {}.", target.display(), contents(&manifest)));
     if manifest.has_key {
         say("The secret key is in it: guard it as you guard the key.");
     } else {

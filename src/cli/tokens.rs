@@ -43,7 +43,7 @@ pub(super) struct Create {
     /// Display name
     #[arg(long, value_name = "NAME", value_parser = display_name)]
     name: String,
-    /// all, or permissions such as services.view,services.edit; engine.view, for operators, is not in all
+    /// all, or permissions such as services.view,services.edit; engine.view and engine.backup, for operators, are not in all
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = permissions)]
     permissions: Permissions,
     /// Access scope that the token is confined to, by id or name; see docs/access-scopes.md

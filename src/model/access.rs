@@ -98,6 +98,7 @@ permissions! {
     OncallCover = "oncall.cover",
     ; operators:
     EngineView = "engine.view",
+    EngineBackup = "engine.backup",
 }
 
 impl Permission {
@@ -352,7 +353,9 @@ mod tests {
         for permission in Permission::every() {
             assert_eq!(permission.as_str().parse(), Ok(permission));
         }
-        assert!(!Permissions::all().contains(Permission::EngineView), "it is given by name alone");
+        for permission in Permission::OPERATORS {
+            assert!(!Permissions::all().contains(*permission), "{permission} is given by name alone");
+        }
         assert_eq!("services.*".parse::<Permission>(), Err(UnknownPermission("services.*".into())));
     }
 

@@ -313,3 +313,63 @@ async fn a_backup_that_cannot_be_made_is_told() {
     .await;
     assert!(told.contains("has no fresh backup"), "{told}");
 }
+
+/// An operator elsewhere asks a server for a backup, which is made in the server's own folder.
+#[tokio::test]
+async fn a_backup_is_made_over_the_network() {
+    let (_folder, backups) = place("backups");
+    let variables = [("WATCHKEEPER_BACKUP__FOLDER", backups.as_str()), ("WATCHKEEPER_BACKUP__KEEP", "2")];
+    let mut server = Server::embedded("", &variables);
+    let client = server.client();
+    create(&client, &json!({"name": "Shop", "check_type": "manual"}));
+    let operator = server.member(&server.organisation("business"), "engine.backup");
+    let url = server.base();
+    let arguments = ["backup", "--url", &url, "--token", operator.token.as_deref().unwrap()];
+    // The first of the schedule is made at the start; both are of different seconds.
+    eventually("the scheduled backup is complete", || {
+        let listed = operator.get("/v1/engine/backups").expect(200).data();
+        (listed[0]["state"] == "complete").then_some(())
+    })
+    .await;
+    let said = eventually("a backup is made on request", || {
+        let output = server.command(&arguments);
+        output.status.success().then(|| text(&output.stdout).to_owned())
+    })
+    .await;
+    assert!(said.contains("has made the backup watchkeeper-"), "{said}");
+    let listed = operator.get("/v1/engine/backups").expect(200).data();
+    let listed = listed.as_array().unwrap();
+    assert!(listed.len() == 2 && listed.iter().all(|one| one["state"] == "complete"), "{listed:?}");
+    assert!(listed[0]["created_at"].as_str() > listed[1]["created_at"].as_str(), "{listed:?}");
+    let newest = format!("{backups}/{}", listed[0]["name"].as_str().unwrap());
+    assert!(done(&server, &["verify", &newest]).contains("1 service"));
+
+    let refused_by = |client: &Client, text: &str| {
+        let arguments = ["backup", "--url", &url, "--token", client.token.as_deref().unwrap()];
+        let said = refused(&server, &arguments);
+        assert!(said.contains(text), "{said}");
+    };
+    refused_by(&client, "missing the permission 'engine.backup'");
+    server.kill();
+    server.unset("WATCHKEEPER_BACKUP__FOLDER");
+    server.restart();
+    let operator = server.member(&server.organisation("business"), "engine.backup");
+    let without_folder = operator.post("/v1/engine/backups", &json!({}));
+    assert_eq!(without_folder.status, 409);
+    assert!(without_folder.message().contains("set backup.folder"), "{}", without_folder.message());
+}
+
+/// A backup that cannot be made says why, to whoever asked for it.
+#[tokio::test]
+async fn a_failed_backup_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a-file");
+    std::fs::write(&file, "").unwrap();
+    let server = Server::embedded("", &[("WATCHKEEPER_BACKUP__FOLDER", file.to_str().unwrap())]);
+    let operator = server.member(&server.organisation("business"), "engine.backup");
+    let url = server.base();
+    let arguments = ["backup", "--url", &url, "--token", operator.token.as_deref().unwrap()];
+    let output = server.command(&arguments);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("a-file"), "{}", said(&output));
+}

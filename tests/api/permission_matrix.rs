@@ -158,7 +158,8 @@ const NEEDED: &str = "
     DELETE /v1/services/{id}/status-override services.edit
     POST /v1/services/{id}/heartbeat/rotate services.edit
     POST /v1/services/{id}/simulate services.simulate
-    GET /v1/engine engine.view";
+    GET /v1/engine engine.view
+    POST /v1/engine/backups engine.backup";
 
 /// A request and the permissions that it needs, in the order in which they are asked for.
 struct Asked {

@@ -46,6 +46,7 @@ fn of_services() -> Vec<Bound> {
             ),
             "403; 402 `services_total`; 422 on `settings.config`, `depends_on`",
         ),
+        bound(&["POST /v1/engine/backups"], "the newest `backup.keep` backups, one made at a time", "409"),
         bound(
             &[
                 "POST /v1/services/{id}/pause",

@@ -9,6 +9,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 
+use crate::backup::RequestError;
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::malformed::Malformed;
 use crate::http::kit::quota::QuotaExceeded;
@@ -117,6 +118,9 @@ pub enum Conflict {
     /// The receiver has a later message about the same subject than the one that is to be sent again.
     #[error("A later message about the same subject has been delivered; this one would arrive out of order.")]
     MessageOvertaken,
+    /// The server makes no backup now.
+    #[error(transparent)]
+    Backup(RequestError),
     /// The series lost its last service.
     #[error("The series is cancelled; create a new one.")]
     SeriesCancelled,

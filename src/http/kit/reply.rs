@@ -35,7 +35,7 @@ pub fn add_common(headers: &mut HeaderMap, request_id: &str) {
 /// The answer of a handler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
-    /// 200 or 201.
+    /// 200, 201 or 202.
     pub status: StatusCode,
     /// Headers that belong to this answer alone.
     pub headers: Vec<(HeaderName, HeaderValue)>,
@@ -82,6 +82,12 @@ impl Reply {
             headers: location.into_iter().collect(),
             body: ReplyBody::Json(enveloped(data)),
         }
+    }
+
+    /// 202 with `{"data": …}`: the work goes on.
+    #[must_use]
+    pub fn accepted(data: Value) -> Self {
+        Self { status: StatusCode::ACCEPTED, ..Self::data(data) }
     }
 
     /// 200 with a document of another kind than JSON.

@@ -16,6 +16,8 @@ pub(in crate::http) fn chapter() -> Chapter {
         schemas: schemas.into_iter().flatten().collect(),
         operations: vec![
             engine::openapi::show_engine(),
+            engine::openapi::list_backups(),
+            engine::openapi::create_backup(),
             me::openapi::show_me(),
             probes::openapi::list_probes(),
             check_types::openapi::show_check_types(),

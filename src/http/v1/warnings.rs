@@ -46,9 +46,10 @@ pub(in crate::http) fn warnings(state: &AppState) -> Vec<String> {
 
 /// Returns what is wrong with scheduled backups.
 fn backup_warning(state: &AppState) -> Option<String> {
-    let problem = state.backups.problem();
-    let reason = problem
-        .map_or_else(|| "see the log".to_owned(), |problem| format!("the last attempt failed: {problem}"));
+    let reason = state.backups.failure().map_or_else(
+        || "see the log".to_owned(),
+        |failure| format!("the last attempt failed: {}", failure.problem),
+    );
     state
         .backups
         .is_old()

@@ -1,9 +1,13 @@
 //! `GET /v1/engine`: how this process is doing, and its share among several, for operators. Nothing of any organisation is in it.
+//! `/v1/engine/backups`: its backups.
 
+mod backups;
 pub(super) mod openapi;
 mod ownership;
 mod queues;
 mod view;
+
+pub(super) use backups::{create_backup, list_backups};
 
 use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;

@@ -1,0 +1,100 @@
+//! `/v1/engine/backups`: backups that this server makes in its own folder, for operators.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::backup::{BackupProgress, FailedBackup, FinishedBackup, finished_backups};
+use crate::clock::Timestamp;
+use crate::http::gate::call::Call;
+use crate::http::gate::write::Committed;
+use crate::http::kit::error::{ApiError, Conflict};
+use crate::http::kit::reply::Reply;
+use crate::http::kit::view::to_json;
+use crate::http::openapi::shape::{Shape, integer, one_of, string_or_null, timestamp_or_null};
+use crate::http::v1::state::AppState;
+
+/// States of a backup.
+const STATES: [&str; 3] = ["running", "complete", "failed"];
+
+pub(in crate::http::v1) async fn list_backups(call: Call<AppState>) -> Result<Reply, ApiError> {
+    let state = call.state;
+    let finished = match state.backups.folder().cloned() {
+        None => Vec::new(),
+        // A folder that cannot be read is why the last attempt failed, and is shown as that.
+        Some(folder) => tokio::task::spawn_blocking(move || finished_backups(&folder).unwrap_or_default())
+            .await
+            .map_err(|error| ApiError::Internal(error.into()))?,
+    };
+    let running = state.backups.running().map(|running| BackupView::of_running(&running));
+    let failed = state.backups.failure().map(BackupView::of_failed);
+    let views = running.into_iter().chain(failed).chain(finished.into_iter().map(BackupView::of_finished));
+    Ok(Reply::data(views.map(|view| to_json(&view)).collect()))
+}
+
+pub(in crate::http::v1) async fn create_backup(call: Call<AppState>) -> Result<Committed, ApiError> {
+    let Call { state, effect, .. } = call;
+    let write = effect.begin(&state.databases.main).await?;
+    let progress = state.backups.request(state.guard.trusted_now()).map_err(Conflict::Backup)?;
+    write.commit(Reply::accepted(to_json(&BackupView::of_running(&progress)))).await
+}
+
+/// A backup of this server.
+#[derive(Serialize, ToSchema)]
+#[schema(as = EngineBackup)]
+pub(super) struct BackupView {
+    /// Name of its folder in `backup.folder`; null when it failed before it had one.
+    #[schema(schema_with = string_or_null, required)]
+    name: Option<String>,
+    /// Moment at which it was begun or asked for.
+    #[schema(schema_with = timestamp_or_null, required)]
+    created_at: Option<Timestamp>,
+    /// Of backups that failed only the last attempt is shown, until one is complete.
+    #[schema(schema_with = state)]
+    state: &'static str,
+    /// Bytes of all its files; while it is made, about as many as there will be; null where that is not known.
+    #[schema(schema_with = bytes_or_null, required)]
+    total_bytes: Option<u64>,
+    /// Bytes that are copied.
+    #[schema(minimum = 0)]
+    copied_bytes: u64,
+    /// The reason why it failed.
+    #[schema(schema_with = string_or_null, required)]
+    problem: Option<String>,
+}
+
+impl BackupView {
+    fn of_running(progress: &BackupProgress) -> Self {
+        Self {
+            name: Some(progress.name.clone()),
+            created_at: Some(progress.created_at),
+            state: STATES[0],
+            total_bytes: Some(progress.total_bytes()).filter(|total| *total > 0),
+            copied_bytes: progress.copied_bytes(),
+            problem: None,
+        }
+    }
+
+    fn of_finished(backup: FinishedBackup) -> Self {
+        Self {
+            name: Some(backup.name),
+            created_at: Some(backup.created_at),
+            state: STATES[1],
+            total_bytes: backup.bytes,
+            copied_bytes: backup.bytes.unwrap_or_default(),
+            problem: None,
+        }
+    }
+
+    fn of_failed(FailedBackup { name, created_at, problem }: FailedBackup) -> Self {
+        let (state, problem) = (STATES[2], Some(problem));
+        Self { name, created_at, state, total_bytes: None, copied_bytes: 0, problem }
+    }
+}
+
+fn state() -> Shape {
+    one_of(&STATES)
+}
+
+fn bytes_or_null() -> Shape {
+    integer().at_least(0).nullable()
+}
