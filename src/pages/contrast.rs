@@ -1,45 +1,132 @@
-//! The colours of the pages can be read: text against what it stands on, in both schemes.
-
-const LIGHT: &str = include_str!("templates/style.css");
-const DARK: &str = include_str!("templates/dark.css");
+//! Contrast of colours (WCAG 2.2): text of the pages can be read on what it stands on, in both schemes, also in a colour that an
+//! operator has chosen.
 
 /// The contrast that text of any size needs (WCAG 2.2, success criterion 1.4.3).
-const LEAST: f64 = 4.5;
+const TEXT_CONTRAST: f64 = 4.5;
+/// The number of steps from a colour to black or white.
+const STEPS: u32 = 64;
 
-/// The channels of a colour variable, 0 to 255.
-fn colour(sheet: &str, name: &str) -> [u8; 3] {
-    let rest = sheet.split_once(&format!("--{name}: #")).unwrap().1;
-    [0, 2, 4].map(|at| u8::from_str_radix(&rest[at..at + 2], 16).unwrap())
+/// Red, green and blue, 0 to 255 each.
+type RgbColor = [u8; 3];
+
+/// A set of colours of the pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ColorScheme {
+    /// Dark text on light grounds.
+    Light,
+    /// Light text on dark grounds.
+    Dark,
+}
+
+impl ColorScheme {
+    /// What text stands on: the page and its cards, as in the style sheets.
+    const fn grounds(self) -> [RgbColor; 2] {
+        match self {
+            Self::Light => [[0xf6, 0xf7, 0xf9], [0xff, 0xff, 0xff]],
+            Self::Dark => [[0x12, 0x16, 0x1c], [0x1b, 0x21, 0x2a]],
+        }
+    }
+
+    /// Returns the colour `#rrggbb`, or the one nearest to it on the way to black (or to white) in which text can be read. A
+    /// colour of another form is none: `None`.
+    pub(super) fn readable(self, color: &str) -> Option<String> {
+        let color = parse(color)?;
+        let end = if self == Self::Light { 0 } else { 255 };
+        let mut tried = (0..=STEPS).map(|step| color.map(|channel| mixed(channel, end, step)));
+        let found = tried.find(|tried| self.carries(*tried))?;
+        let [red, green, blue] = found;
+        Some(format!("#{red:02x}{green:02x}{blue:02x}"))
+    }
+
+    fn carries(self, text: RgbColor) -> bool {
+        self.grounds().iter().all(|ground| contrast(text, *ground) >= TEXT_CONTRAST)
+    }
+}
+
+/// A channel on its way to another value, `step` of [`STEPS`].
+fn mixed(from: u8, to: u8, step: u32) -> u8 {
+    let mixed = (u32::from(from) * (STEPS - step) + u32::from(to) * step) / STEPS;
+    u8::try_from(mixed).unwrap_or(to)
+}
+
+fn parse(color: &str) -> Option<RgbColor> {
+    let digits = color.strip_prefix('#').filter(|digits| digits.len() == 6)?;
+    let channel = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    Some([channel(0)?, channel(2)?, channel(4)?])
 }
 
 /// Relative luminance, 0 to 1 (WCAG 2.2).
-fn luminance(colour: [u8; 3]) -> f64 {
-    let [red, green, blue] = colour.map(|channel| {
+fn luminance(color: RgbColor) -> f64 {
+    let [red, green, blue] = color.map(|channel| {
         let value = f64::from(channel) / 255.0;
         if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
     });
     0.2126f64.mul_add(red, 0.7152f64.mul_add(green, 0.0722 * blue))
 }
 
-fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
+fn contrast(one: RgbColor, other: RgbColor) -> f64 {
     let (one, other) = (luminance(one), luminance(other));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
 
-#[test]
-fn contrast_is_that_of_the_guidelines() {
-    assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 1e-9);
-    assert!((contrast([0x77; 3], [255; 3]) - 4.478).abs() < 0.001);
-}
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
 
-#[test]
-fn every_text_can_be_read_on_its_ground() {
-    for (scheme, sheet) in [("light", LIGHT), ("dark", DARK)] {
-        for ground in ["ground", "card"] {
-            for text in ["ink", "soft", "accent", "good", "fair", "bad", "work", "none"] {
-                let found = contrast(colour(sheet, text), colour(sheet, ground));
-                assert!(found >= LEAST, "{scheme}: {text} on {ground} has {found:.2}");
+    use super::*;
+
+    const SHEETS: [(ColorScheme, &str); 2] = [
+        (ColorScheme::Light, include_str!("templates/style.css")),
+        (ColorScheme::Dark, include_str!("templates/dark.css")),
+    ];
+
+    /// The value of a variable of a style sheet.
+    fn variable(sheet: &str, name: &str) -> RgbColor {
+        let value = sheet.split_once(&format!("--{name}: #")).unwrap().1;
+        parse(&format!("#{}", &value[..6])).unwrap()
+    }
+
+    #[test]
+    fn contrast_is_that_of_the_guidelines() {
+        assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 1e-9);
+        assert!((contrast([0x77; 3], [255; 3]) - 4.478).abs() < 0.001);
+    }
+
+    #[test]
+    fn every_text_can_be_read_on_its_ground() {
+        for (scheme, sheet) in SHEETS {
+            assert_eq!(scheme.grounds(), ["ground", "card"].map(|name| variable(sheet, name)));
+            let link = if scheme == ColorScheme::Light { "accent-light" } else { "accent-dark" };
+            for text in ["ink", "soft", link, "good", "fair", "bad", "work", "none"] {
+                assert!(scheme.carries(variable(sheet, text)), "{scheme:?}: {text}");
             }
         }
+    }
+
+    /// Columns: the operator's colour, that of links in light, in dark.
+    #[rstest]
+    #[case::kept_in_light("#9f1239", "#9f1239", "#c67086")]
+    #[case::too_light("#ffdd00", "#807000", "#ffdd00")]
+    #[case::white("#ffffff", "#737373", "#ffffff")]
+    #[case::black("#000000", "#000000", "#7f7f7f")]
+    fn links_have_the_colour_of_the_operator_as_far_as_it_can_be_read(
+        #[case] chosen: &str,
+        #[case] light: &str,
+        #[case] dark: &str,
+    ) {
+        for (scheme, expected) in [(ColorScheme::Light, light), (ColorScheme::Dark, dark)] {
+            let found = scheme.readable(chosen).unwrap();
+            assert!(scheme.carries(parse(&found).unwrap()), "{found}");
+            assert_eq!(found, expected, "{scheme:?}");
+        }
+    }
+
+    #[rstest]
+    #[case("red")]
+    #[case("#fff")]
+    #[case("#ééé")]
+    #[case("#12345g")]
+    fn what_is_no_colour_is_none(#[case] text: &str) {
+        assert_eq!(ColorScheme::Light.readable(text), None);
     }
 }

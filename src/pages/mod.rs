@@ -7,7 +7,6 @@
 
 mod answer;
 mod appearance;
-#[cfg(test)]
 mod contrast;
 pub mod host_cache;
 mod own_style;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::model::statuspage::Statuspage;
+use crate::pages::contrast::ColorScheme;
 
 /// Returns true when a page looks other than all others.
 pub(super) const fn has_own_style(page: &Statuspage) -> bool {
@@ -15,6 +16,11 @@ pub(super) fn own_style(page: &Statuspage) -> String {
     // Writing to a string cannot fail.
     if let Some(colour) = &page.primary_color {
         let _ = writeln!(text, "html {{ border-top: .35rem solid {colour}; }}");
+        for (scheme, name) in [(ColorScheme::Light, "light"), (ColorScheme::Dark, "dark")] {
+            if let Some(readable) = scheme.readable(colour) {
+                let _ = writeln!(text, ":root {{ --accent-{name}: {readable}; }}");
+            }
+        }
     }
     if let Some(colour) = &page.secondary_color {
         let _ = writeln!(text, "h2 {{ border-bottom: .2rem solid {colour}; padding-bottom: .25rem; }}");
