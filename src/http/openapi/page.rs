@@ -48,6 +48,7 @@ struct Operation {
 struct Body {
     media_type: String,
     link: Option<String>,
+    members: Vec<Row>,
     example: Option<String>,
 }
 
@@ -130,7 +131,7 @@ fn operation(path: &str, method: &str, operation: &Value, document: &Value) -> O
         summary: text(&operation["summary"]),
         words: paragraphs(&operation["description"]),
         parameters: list(&operation["parameters"]).map(parameter).collect(),
-        body: operation.get("requestBody").and_then(body),
+        body: operation.get("requestBody").and_then(|described| body(described, document)),
         answers: answers().map(|(status, described)| answer(status, described, document)).collect(),
         example: example.map(pretty),
     }
@@ -147,9 +148,12 @@ fn parameter(parameter: &Value) -> Row {
     }
 }
 
-fn body(body: &Value) -> Option<Body> {
+fn body(body: &Value, document: &Value) -> Option<Body> {
     let (media_type, content) = members(&body["content"]).next()?;
+    let pointer = content["schema"]["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+    let shape = pointer.and_then(|pointer| document.pointer(pointer)).unwrap_or(&content["schema"]);
     Some(Body {
+        members: rows(shape),
         media_type: media_type.to_owned(),
         link: link_of(&content["schema"]),
         example: content.get("example").map(pretty),
@@ -173,6 +177,11 @@ fn answer(status: &str, described: &Value, document: &Value) -> Answer {
 }
 
 fn schema(name: &str, schema: &Value) -> Schema {
+    Schema { name: name.to_owned(), kind: kind_of(schema), members: rows(schema) }
+}
+
+/// The members of an object.
+fn rows(schema: &Value) -> Vec<Row> {
     let is_required = |name: &str| list(&schema["required"]).any(|required| required == name);
     let member = |(name, shape): (&str, &Value)| Row {
         name: name.to_owned(),
@@ -182,11 +191,7 @@ fn schema(name: &str, schema: &Value) -> Schema {
         link: link_of(shape),
         words: spans(&text(&shape["description"])),
     };
-    Schema {
-        name: name.to_owned(),
-        kind: kind_of(schema),
-        members: members(&schema["properties"]).map(member).collect(),
-    }
+    members(&schema["properties"]).map(member).collect()
 }
 
 fn paragraphs(words: &Value) -> Vec<Vec<Span>> {
@@ -230,6 +235,7 @@ mod tests {
             "paths": {"/v1/x/{id}": {"get": {
                 "tags": ["Status pages"], "operationId": "show_x", "summary": "Show <x>",
                 "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}],
+                "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/X"}}}},
                 "responses": {"200": {"description": "It.", "content": {"application/json": {
                     "schema": {"type": "object", "properties": {"data": {"$ref": "#/components/schemas/X"}}},
                     "example": {"data": "<script>"}}}}},
@@ -245,6 +251,7 @@ mod tests {
             "/v1/x/{id}",
             "href=\"#schema-X\"",
             "whole number 1 to 5, or null",
+            "<td><code>a</code> <b>required</b></td>",
             "<i>may be missing</i>",
             "id=\"chapter-status-pages\"",
         ] {
