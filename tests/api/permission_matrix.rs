@@ -159,6 +159,7 @@ const NEEDED: &str = "
     POST /v1/services/{id}/heartbeat/rotate services.edit
     POST /v1/services/{id}/simulate services.simulate
     GET /v1/engine engine.view
+    GET /v1/engine/backups engine.backup
     POST /v1/engine/backups engine.backup";
 
 /// A request and the permissions that it needs, in the order in which they are asked for.

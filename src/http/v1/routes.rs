@@ -55,11 +55,10 @@ pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
 fn reference() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::ServicesView]);
     let operate = Access::needs(&[May::EngineView]).of_the_whole();
-    let see_backups = Access::needs_one_of(&[May::EngineView, May::EngineBackup]).of_the_whole();
     let back_up = Access::needs(&[May::EngineBackup]).of_the_whole();
     vec![
         Route::get("/v1/engine", operate, engine::show_engine),
-        Route::get("/v1/engine/backups", see_backups, engine::list_backups),
+        Route::get("/v1/engine/backups", back_up, engine::list_backups),
         Route::post("/v1/engine/backups", back_up, engine::create_backup),
         Route::get("/v1/me", Access::any_token(), me::show_me),
         Route::get("/v1/probes", view, probes::list_probes),
