@@ -3,6 +3,7 @@
 //!
 //! All checks run at the same time, and each ends within a time limit; one that cannot be made says so, and is never fine.
 
+mod address;
 mod databases;
 mod finding;
 mod folder;
@@ -53,15 +54,17 @@ pub async fn examine(config: &Config, patience: Duration) -> Vec<Finding> {
         );
         [descriptors, backups].concat()
     };
-    let (installation, server, names, nats, rest) = tokio::join!(
+    let (installation, server, names, nats, api, pages, rest) = tokio::join!(
         installation,
         limited("server", patience, server::look(config)),
         limited("name servers", patience, machine::name_servers(config)),
         limited("nats", patience, server::look_for_nats(config)),
+        limited("api address", patience, address::check_api_address(config)),
+        limited("page names", patience, address::check_page_names(config)),
         rest,
     );
     let ping = vec![machine::ping_sockets()];
-    [missing.into_iter().collect(), installation, server, names, nats, ping, rest].concat()
+    [missing.into_iter().collect(), installation, server, names, nats, api, pages, ping, rest].concat()
 }
 
 /// Why there is nothing to look at.

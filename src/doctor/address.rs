@@ -1,0 +1,202 @@
+//! The addresses at which others reach the installation: that of the API with its certificate, and those of status pages.
+
+use serde_json::Map;
+use url::Url;
+
+use crate::app;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::doctor::finding::Finding;
+use crate::model::check::{CheckStatus, CheckType, Measurement, Outcome};
+use crate::probe::finding::{CheckFinding, FindingValue};
+use crate::probe::spec::CheckSpec;
+use crate::probe::{inspect, run};
+
+/// Seconds that each check may take.
+const CHECK_SECONDS: u8 = 5;
+/// A certificate is near its end this many days before.
+const CERTIFICATE_DAYS: f64 = 14.0;
+/// A name below the host of the status pages that only a wildcard record resolves.
+const PAGE_LABEL: &str = "watchkeeper-doctor";
+
+/// Asks the address of the API, as others would, and looks at its certificate; nothing where none is set.
+pub(super) async fn check_api_address(config: &Config) -> Vec<Finding> {
+    if config.public_api_url.is_none() {
+        return Vec::new();
+    }
+    let base = config.base_url();
+    let mut findings = vec![judge_answer(&base, check(config, CheckType::Http, &format!("{base}/healthz")).await)];
+    let url = Url::parse(&base).ok().filter(|url| url.scheme() == "https");
+    if let Some((host, port)) = url.as_ref().and_then(|url| url.host_str().zip(url.port_or_known_default())) {
+        findings.push(check_certificate(config, &format!("{host}:{port}")).await);
+    }
+    findings
+}
+
+fn judge_answer(base: &str, outcome: Result<Outcome, String>) -> Finding {
+    let name = "api address";
+    let advice = "if the server runs: look at the name, the proxy and the certificate of public_api_url";
+    match outcome {
+        Ok(Outcome::Measured(Measurement { status: CheckStatus::Up, .. })) => {
+            Finding::fine(name, format!("{base} answers"))
+        }
+        Ok(Outcome::Measured(measured)) => {
+            Finding::warning(name, format!("{base} does not answer as it should: {}", reason(&measured)), advice)
+        }
+        Ok(Outcome::Unmeasured(trouble)) => Finding::unknown(
+            name,
+            format!("{base} cannot be asked from here: {}", trouble.as_str()),
+            "look at the name servers first",
+        ),
+        Err(problem) => Finding::problem(name, format!("{base} cannot be asked: {problem}"), advice),
+    }
+}
+
+async fn check_certificate(config: &Config, target: &str) -> Finding {
+    let name = "certificate";
+    let inspected = async {
+        let spec = CheckSpec::compile(CheckType::Ssl, target, CHECK_SECONDS, &Map::new())?;
+        let toolbox = app::toolbox(config, &Clock::System, None)?;
+        anyhow::Ok(inspect(&spec, &toolbox).await)
+    };
+    match inspected.await {
+        Ok((Outcome::Measured(measured), facts)) => judge_certificate(target, &measured, &facts),
+        Ok((Outcome::Unmeasured(trouble), _)) => {
+            let said = format!("that of {target} cannot be seen from here: {}", trouble.as_str());
+            Finding::unknown(name, said, "look at the name servers first")
+        }
+        Err(error) => Finding::unknown(name, format!("that of {target} cannot be seen: {error}"), "report it"),
+    }
+}
+
+fn judge_certificate(target: &str, measured: &Measurement, facts: &[CheckFinding]) -> Finding {
+    let (name, advice) = ("certificate", "renew the certificate of the proxy in front");
+    let days = facts.iter().find_map(|fact| match (fact.field, &fact.value) {
+        ("metadata.days_until_expiry", FindingValue::Number(days)) => Some(*days),
+        _ => None,
+    });
+    match days {
+        Some(days) if measured.status == CheckStatus::Up && days > CERTIFICATE_DAYS => {
+            Finding::fine(name, format!("that of {target} is valid for {days} days"))
+        }
+        Some(days) if measured.status == CheckStatus::Up => {
+            Finding::warning(name, format!("that of {target} ends in {days} days"), advice)
+        }
+        _ => Finding::problem(name, format!("that of {target} is not accepted: {}", reason(measured)), advice),
+    }
+}
+
+/// Resolves a name below the host of the status pages; nothing where none is set.
+pub(super) async fn check_page_names(config: &Config) -> Vec<Finding> {
+    let host = config.statuspage_host_name();
+    if config.statuspage_host.is_none() || host == "localhost" {
+        return Vec::new();
+    }
+    let target = format!("{PAGE_LABEL}.{host}");
+    let mut outcomes = Vec::new();
+    for record in ["A", "AAAA"] {
+        let config_of_check = Map::from_iter([("dns_type".to_owned(), record.into())]);
+        outcomes.push(check_with(config, CheckType::Dns, &target, &config_of_check).await);
+    }
+    vec![judge_page_names(&host, &outcomes)]
+}
+
+fn judge_page_names(host: &str, outcomes: &[Result<Outcome, String>]) -> Finding {
+    let name = "page names";
+    let is_up = |outcome: &Result<Outcome, String>| {
+        matches!(outcome, Ok(Outcome::Measured(Measurement { status: CheckStatus::Up, .. })))
+    };
+    let is_down = |outcome: &Result<Outcome, String>| matches!(outcome, Ok(Outcome::Measured(_)));
+    if outcomes.iter().any(is_up) {
+        return Finding::fine(name, format!("names below {host} resolve"));
+    }
+    if outcomes.iter().all(is_down) {
+        let said = format!("names below {host} do not resolve: visitors cannot find status pages there");
+        return Finding::warning(name, said, format!("add a wildcard record for *.{host} that leads here"));
+    }
+    Finding::unknown(name, format!("names below {host} cannot be asked for"), "look at the name servers first")
+}
+
+async fn check(config: &Config, check_type: CheckType, target: &str) -> Result<Outcome, String> {
+    check_with(config, check_type, target, &Map::new()).await
+}
+
+async fn check_with(
+    config: &Config,
+    check_type: CheckType,
+    target: &str,
+    config_of_check: &Map<String, serde_json::Value>,
+) -> Result<Outcome, String> {
+    let spec = CheckSpec::compile(check_type, target, CHECK_SECONDS, config_of_check)
+        .map_err(|error| error.to_string())?;
+    let toolbox = app::toolbox(config, &Clock::System, None).map_err(|error| error.to_string())?;
+    Ok(run(&spec, &toolbox).await)
+}
+
+fn reason(measured: &Measurement) -> String {
+    measured.failure.as_ref().map_or_else(|| "no reason".to_owned(), |failure| failure.message.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::doctor::finding::Verdict;
+    use crate::model::check::{ErrorCode, Timings, Trouble};
+
+    fn up() -> Measurement {
+        Measurement {
+            status: CheckStatus::Up,
+            response_time: None,
+            timings: Timings::default(),
+            status_code: None,
+            failure: None,
+        }
+    }
+
+    fn down() -> Measurement {
+        Measurement::unanswered(ErrorCode::DnsNxdomain, "The name does not exist.", Timings::default())
+    }
+
+    #[rstest]
+    #[case(Ok(Outcome::Measured(up())), Verdict::Fine)]
+    #[case(Ok(Outcome::Measured(down())), Verdict::Warning)]
+    #[case(Ok(Outcome::Unmeasured(Trouble::ResolverUnavailable)), Verdict::Unknown)]
+    #[case(Err("no address".into()), Verdict::Problem)]
+    fn the_api_is_asked_as_others_ask_it(#[case] outcome: Result<Outcome, String>, #[case] verdict: Verdict) {
+        assert_eq!(judge_answer("https://api.example.com", outcome).verdict, verdict);
+    }
+
+    #[rstest]
+    #[case(up(), Some(40.0), Verdict::Fine)]
+    #[case(up(), Some(14.0), Verdict::Warning)]
+    #[case(down(), Some(-1.0), Verdict::Problem)]
+    #[case(down(), None, Verdict::Problem)]
+    fn a_certificate_is_looked_at(
+        #[case] measured: Measurement,
+        #[case] days: Option<f64>,
+        #[case] verdict: Verdict,
+    ) {
+        let fact =
+            |days| CheckFinding { field: "metadata.days_until_expiry", value: FindingValue::Number(days) };
+        let facts: Vec<CheckFinding> = days.map(fact).into_iter().collect();
+        assert_eq!(judge_certificate("api.example.com:443", &measured, &facts).verdict, verdict);
+    }
+
+    #[rstest]
+    #[case(vec![Ok(Outcome::Measured(down())), Ok(Outcome::Measured(up()))], Verdict::Fine)]
+    #[case(vec![Ok(Outcome::Measured(down())), Ok(Outcome::Measured(down()))], Verdict::Warning)]
+    #[case(vec![Ok(Outcome::Measured(down())), Ok(Outcome::Unmeasured(Trouble::ResolverUnavailable))], Verdict::Unknown)]
+    fn names_of_pages_resolve(#[case] outcomes: Vec<Result<Outcome, String>>, #[case] verdict: Verdict) {
+        assert_eq!(judge_page_names("status.example.com", &outcomes).verdict, verdict);
+    }
+
+    /// Without settings there is nothing to ask.
+    #[tokio::test]
+    async fn addresses_that_are_not_set_are_not_asked() {
+        let config = Config::default();
+        assert_eq!(check_api_address(&config).await, Vec::new());
+        assert_eq!(check_page_names(&config).await, Vec::new());
+    }
+}
