@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::app::{embedded, first_start};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::config::credentials::without_urls;
 use crate::doctor::finding::Finding;
 use crate::doctor::{OTHER_USER, is_closed};
 use crate::store::file_copy::{DatabaseFile, FileError, FileKind};
@@ -103,16 +104,11 @@ async fn look_at_postgres(check: &'static str, url: &str) -> Finding {
     match server_facts::read(url).await {
         Err(error) => Finding::problem(
             check,
-            format!("PostgreSQL does not answer: {}", without_url(&error.to_string())),
+            format!("PostgreSQL does not answer: {}", without_urls(&error.to_string())),
             "look at the server, at the way to it, and at user and password of the URL",
         ),
         Ok(facts) => judged_server(check, &facts.version, facts.now, Clock::System.now().ms()),
     }
-}
-
-/// The reason why a server does not answer. One that shows the URL would show its password.
-fn without_url(reason: &str) -> &str {
-    if reason.contains("://") { "its URL cannot be used" } else { reason }
 }
 
 fn judged_server(check: &'static str, version: &str, now: DateTime<Utc>, here_ms: i64) -> Finding {
