@@ -1,6 +1,7 @@
 //! The databases: sound, of a version that this program knows, opened by the key that is there.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
@@ -17,14 +18,14 @@ use crate::store::server_facts;
 /// Clocks of this machine and of PostgreSQL may differ by so much, in seconds.
 const APART_SECONDS: i64 = 2;
 
-pub(super) async fn look_at_main(config: &Config) -> Vec<Finding> {
+pub(super) async fn look_at_main(config: Arc<Config>) -> Vec<Finding> {
     let url = config.database_url.as_deref().unwrap_or_default();
-    vec![look_at("main database", FileKind::Main, embedded::main_file(config).ok(), url).await]
+    vec![look_at("main database", FileKind::Main, embedded::main_file(&config).ok(), url).await]
 }
 
-pub(super) async fn look_at_history(config: &Config) -> Vec<Finding> {
+pub(super) async fn look_at_history(config: Arc<Config>) -> Vec<Finding> {
     let url = config.history_url.as_deref().unwrap_or_default();
-    vec![look_at("history database", FileKind::History, embedded::history_file(config).ok(), url).await]
+    vec![look_at("history database", FileKind::History, embedded::history_file(&config).ok(), url).await]
 }
 
 /// A file, or what is behind the URL.
@@ -60,8 +61,8 @@ async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Resul
 }
 
 /// Compares the key with what is sealed.
-pub(super) async fn look_at_key(config: &Config) -> Vec<Finding> {
-    vec![judged_key(config).await]
+pub(super) async fn look_at_key(config: Arc<Config>) -> Vec<Finding> {
+    vec![judged_key(&config).await]
 }
 
 async fn judged_key(config: &Config) -> Finding {
