@@ -16,8 +16,11 @@ use crate::http::kit::reply::Reply;
 /// Runs a handler that may write. What it refuses is told only when all that it has read is durable. One that the database
 /// gave up in favour of another is run again: nothing of it has happened.
 pub(super) async fn run_write<S>(handler: Handler<S>, mut call: Call<S>) -> Result<Reply, ApiError> {
-    let unknown = call.unknown_input().await?;
-    if !unknown.is_empty() {
+    let unknown = match call.known_input {
+        Some(_) => Some(call.unknown_input().await?),
+        None => None,
+    };
+    if let Some(unknown) = unknown.as_ref().filter(|unknown| !unknown.is_empty()) {
         call.effect = call.effect.refused_for(unknown.clone());
     }
     judged(run_until_kept(handler, call).await, unknown)
