@@ -34,10 +34,12 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::cli::printable::printable_lines;
 use crate::clock::Clock;
+use crate::config::credentials::without_credentials;
 use crate::config::sources::BadConfig;
 use crate::config::{Config, LogFormat};
 use crate::model::location::LocationCode;
@@ -92,7 +94,7 @@ enum Command {
 /// Runs the command given by the process's arguments.
 #[must_use]
 pub fn run() -> ExitCode {
-    let matches = command().get_matches();
+    let matches = command().try_get_matches().unwrap_or_else(|error| without_passwords(error).exit());
     let Some((name, arguments)) = matches.subcommand() else { return ExitCode::from(USAGE) };
     let config = match configuration(arguments) {
         Ok(config) => config,
@@ -203,6 +205,19 @@ fn display_name(text: &str) -> Result<String, &'static str> {
     if is_fit { Ok(name.to_owned()) } else { Err("a name has 1 to 255 characters") }
 }
 
+/// The same without the passwords of URLs that were given where they do not belong, or are not allowed.
+fn without_passwords(mut error: clap::Error) -> clap::Error {
+    for place in [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand] {
+        if let Some(ContextValue::String(given)) = error.get(place)
+            && given.contains(['@', '?'])
+        {
+            let shown = ContextValue::String(without_credentials(given));
+            error.insert(place, shown);
+        }
+    }
+    error
+}
+
 /// The settings that the innermost command was given, from the file, the environment and its flags.
 fn configuration(arguments: &ArgMatches) -> Result<Config, BadConfig> {
     let mut innermost = arguments;
@@ -294,6 +309,18 @@ mod tests {
         #[case] filter: &str,
     ) {
         assert_eq!(log_filter(log, is_serving), filter);
+    }
+
+    #[rstest::rstest]
+    #[case(&["promote", "--to", "mysql://me:hunter2@127.0.0.1/wk"])]
+    #[case(&["promote", "--to", "postgres://127.0.0.1/wk", "--history-to", "me:hunter2@127.0.0.1"])]
+    #[case(&["promote", "postgres://me:hunter2@127.0.0.1/wk"])]
+    #[case(&["postgres://me:hunter2@127.0.0.1/wk"])]
+    #[case(&["status", "--url", "https://me:hunter2@127.0.0.1"])]
+    fn no_wrong_usage_shows_a_password(#[case] arguments: &[&str]) {
+        let refused = command().try_get_matches_from([&["watchkeeper"], arguments].concat()).unwrap_err();
+        let text = without_passwords(refused).render().to_string();
+        assert!(text.starts_with("error: ") && !text.contains("hunter2"), "{text}");
     }
 
     /// One spelling that every command takes; on `check` the short one is the configuration of the check.

@@ -7,6 +7,7 @@
 pub mod backup;
 pub mod bytes;
 pub mod choice;
+pub mod credentials;
 pub mod limits;
 pub mod network;
 pub mod reference_targets;

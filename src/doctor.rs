@@ -10,11 +10,14 @@ mod folder;
 mod machine;
 mod server;
 
+use std::future::ready;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
+use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -22,25 +25,26 @@ pub use finding::{Finding, Verdict};
 
 use crate::app::demand_installation;
 use crate::config::Config;
+use crate::config::sources::BadConfig;
 
 /// What to do where this user may not look.
 const OTHER_USER: &str = "run it as the user of the server: sudo -u watchkeeper watchkeeper doctor";
 
 /// Looks at everything; each check may take so long.
 pub async fn examine(config: &Config, patience: Duration) -> Vec<Finding> {
-    let missing = look_for_installation(config);
-    let is_there = missing.is_none();
-    let of_folder = config.clone();
-    let of_backups = config.clone();
+    let config = Arc::new(config.clone());
+    let limit = Limit { patience, config: &config };
+    let place = limit.on("installation", |config| ready(look_for_installation(&config))).await;
+    let is_there = place.is_empty();
     let installation = async {
         if !is_there {
             return Vec::new();
         }
         let (folder, main, history, key) = tokio::join!(
-            limited("data folder", patience, blocking("data folder", move || folder::look(&of_folder))),
-            limited("main database", patience, databases::look_at_main(config)),
-            limited("history database", patience, databases::look_at_history(config)),
-            limited("secret key", patience, databases::look_at_key(config)),
+            limit.on("data folder", |config| ready(folder::look(&config))),
+            limit.on("main database", databases::look_at_main),
+            limit.on("history database", databases::look_at_history),
+            limit.on("secret key", databases::look_at_key),
         );
         [folder, main, history, key].concat()
     };
@@ -49,33 +53,34 @@ pub async fn examine(config: &Config, patience: Duration) -> Vec<Finding> {
             return Vec::new();
         }
         let (descriptors, backups) = tokio::join!(
-            limited("descriptors", patience, machine::descriptors(config)),
-            limited("backups", patience, blocking("backups", move || folder::look_for_backups(&of_backups))),
+            limit.on("descriptors", machine::descriptors),
+            limit.on("backups", |config| ready(folder::look_for_backups(&config))),
         );
         [descriptors, backups].concat()
     };
     let (installation, server, names, nats, api, pages, rest) = tokio::join!(
         installation,
-        limited("server", patience, server::look(config)),
-        limited("name servers", patience, machine::name_servers(config)),
-        limited("nats", patience, server::look_for_nats(config)),
-        limited("api address", patience, address::check_api_address(config)),
-        limited("page names", patience, address::check_page_names(config)),
+        limit.on("server", server::look),
+        limit.on("name servers", machine::name_servers),
+        limit.on("nats", server::look_for_nats),
+        limit.on("api address", address::check_api_address),
+        limit.on("page names", address::check_page_names),
         rest,
     );
     let ping = vec![machine::ping_sockets()];
-    [missing.into_iter().collect(), installation, server, names, nats, api, pages, ping, rest].concat()
+    [place, installation, server, names, nats, api, pages, ping, rest].concat()
 }
 
 /// Why there is nothing to look at.
-fn look_for_installation(config: &Config) -> Option<Finding> {
+fn look_for_installation(config: &Config) -> Vec<Finding> {
     let check = "installation";
     if config.database_url.is_none() && is_closed(&config.data_dir) {
         let said = format!("this user may not look into {}", config.data_dir.display());
-        return Some(Finding::unknown(check, said, OTHER_USER));
+        return vec![Finding::unknown(check, said, OTHER_USER)];
     }
-    let error = demand_installation(config).err()?;
-    Some(Finding::problem(check, error.to_string(), "start one with: watchkeeper serve"))
+    let missing =
+        |error: BadConfig| Finding::problem(check, error.to_string(), "start one with: watchkeeper serve");
+    demand_installation(config).err().into_iter().map(missing).collect()
 }
 
 /// Returns true if this user may not read a folder or file.
@@ -85,34 +90,69 @@ fn is_closed(path: &Path) -> bool {
     access(path, wanted) == Err(Errno::EACCES)
 }
 
-/// What a check finds; that it did not end when it takes too long.
-async fn limited(
-    check: &'static str,
+/// The time that each check may take, and what it looks at.
+struct Limit<'a> {
     patience: Duration,
-    look: impl Future<Output = Vec<Finding>>,
-) -> Vec<Finding> {
-    timeout(patience, look).await.unwrap_or_else(|_| {
-        let said = format!("not known: the check did not end within {} s", patience.as_secs());
-        vec![Finding::unknown(check, said, "give it longer: watchkeeper doctor --patience 120")]
-    })
+    config: &'a Arc<Config>,
 }
 
-/// A look that may block, as at a file system that is away: on a thread that does not delay the end of the process.
-async fn blocking(check: &'static str, look: impl FnOnce() -> Vec<Finding> + Send + 'static) -> Vec<Finding> {
-    let (sender, receiver) = oneshot::channel();
-    // Nobody may be waiting any more.
-    std::thread::spawn(move || drop(sender.send(look())));
-    receiver.await.unwrap_or_else(|_| vec![Finding::unknown(check, "the check has failed", "report it")])
+impl Limit<'_> {
+    /// What a check finds; that it has no answer when it takes too long. A look at a file system that is away blocks its thread,
+    /// so each check has one of its own, which does not delay the end of the process.
+    async fn on<F: Future<Output = Vec<Finding>>>(
+        &self,
+        check: &'static str,
+        look: impl FnOnce(Arc<Config>) -> F + Send + 'static,
+    ) -> Vec<Finding> {
+        let (sender, receiver) = oneshot::channel();
+        let config = Arc::clone(self.config);
+        std::thread::spawn(move || {
+            let runtime = Builder::new_current_thread().enable_all().build();
+            // Nobody may be waiting any more.
+            drop(sender.send(runtime.map(|runtime| runtime.block_on(look(config)))));
+        });
+        match timeout(self.patience, receiver).await {
+            Ok(Ok(Ok(found))) => found,
+            Ok(_) => vec![Finding::unknown(check, "the check has failed", "report it")],
+            Err(_) => vec![Finding::unknown(
+                check,
+                format!("not known: it does not answer within {} s", self.patience.as_secs()),
+                "look at its disk or server, or wait longer: watchkeeper doctor --patience 120",
+            )],
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::future::Ready;
+    use std::sync::mpsc;
+
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn a_check_that_does_not_end_is_not_fine() {
-        let found = limited("server", Duration::from_secs(3), std::future::pending()).await;
-        assert_eq!(found[0].verdict, Verdict::Unknown);
-        assert!(found[0].said.contains("within 3 s"), "{found:?}");
+    /// A file system that is away blocks whoever looks at it.
+    #[tokio::test]
+    async fn a_check_that_does_not_end_is_not_fine_and_holds_nobody_up() {
+        let config = Arc::new(Config::default());
+        let limit = Limit { patience: Duration::from_secs(1), config: &config };
+        let (holder, held) = mpsc::channel::<()>();
+        let blocked = limit.on("data folder", move |_| {
+            let _ = held.recv();
+            ready(Vec::new())
+        });
+        let fine = limit.on("server", |_| async { vec![Finding::fine("server", "it runs")] });
+        let (blocked, fine) = tokio::join!(blocked, fine);
+        assert_eq!((blocked[0].check, blocked[0].verdict), ("data folder", Verdict::Unknown));
+        assert!(blocked[0].said.contains("does not answer within 1 s"), "{blocked:?}");
+        assert_eq!(fine[0].verdict, Verdict::Fine);
+        drop(holder);
+    }
+
+    #[tokio::test]
+    async fn a_check_that_fails_is_not_fine() {
+        let config = Arc::new(Config::default());
+        let limit = Limit { patience: Duration::from_secs(60), config: &config };
+        let failed = limit.on("server", |_| -> Ready<Vec<Finding>> { panic!("it is broken") }).await;
+        assert_eq!(failed, [Finding::unknown("server", "the check has failed", "report it")]);
     }
 }

@@ -10,10 +10,11 @@ use std::path::Path;
 use serde_path_to_error::{Path as KeyPath, Segment, Track};
 use toml::{Table, Value};
 
+use crate::config::credentials::{HIDDEN, without_credentials};
 use crate::config::rule::as_text;
 use crate::config::{Config, LocationConfig};
 
-/// Where, which key, which value, what is allowed; one line but for a file that is no TOML.
+/// Where, which key, which value, what is allowed; one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadConfig(pub String);
@@ -41,10 +42,7 @@ pub fn read(file: Option<&Path>, given: Vec<Given>) -> Result<Config, BadConfig>
 }
 
 fn layered(file: &str, shown: &str, given: Vec<Given>) -> Result<Config, BadConfig> {
-    let table: Table = file.parse().map_err(|error: toml::de::Error| {
-        // Its lines point at the place.
-        BadConfig(format!("{shown}: {}", error.to_string().trim()))
-    })?;
+    let table: Table = file.parse().map_err(|error| unreadable(file, shown, &error))?;
     let mut layers = Layers { file: shown, table, sources: BTreeMap::new() };
     let mut config = layers.typed()?;
     if !given.is_empty() {
@@ -92,10 +90,10 @@ impl Layers<'_> {
         let source = self.sources.get(&key).map_or(self.file, String::as_str);
         let value =
             path.iter().try_fold(Value::Table(self.table.clone()), |value, segment| step(&value, segment));
-        let shown = if SECRETS.contains(&key.as_str()) {
-            "…".into()
+        let shown = if holds_secret(&key) {
+            HIDDEN.to_owned()
         } else {
-            value.as_ref().map(as_text).unwrap_or_default()
+            without_credentials(&value.as_ref().map(as_text).unwrap_or_default())
         };
         // A wrong kind of value reads: invalid type: integer `5`, expected a table such as [probe]
         let allowed = error.message().rsplit(", expected ").next().unwrap_or_default();
@@ -117,6 +115,22 @@ impl Layers<'_> {
 const SECRETS: [&str; 2] = ["secret_key", "watchdog.ping_url"];
 /// The keys of [`LocationConfig`].
 const LOCATION_KEYS: &str = "code, name, location, country_code, source_address, reference_targets";
+
+/// Says where a file is no TOML. The line itself is not shown: it may hold a secret.
+fn unreadable(file: &str, shown: &str, error: &toml::de::Error) -> BadConfig {
+    let before = error.span().and_then(|span| file.get(..span.start)).unwrap_or_default();
+    let (line, column) =
+        (before.matches('\n').count() + 1, before.chars().rev().take_while(|c| *c != '\n').count() + 1);
+    let message = error.message().trim().replace('\n', ", ");
+    BadConfig(format!("{shown}: line {line}, column {column}: {message}"))
+}
+
+/// Returns true for a secret, and for the table of one, which may have been written in its place.
+fn holds_secret(key: &str) -> bool {
+    SECRETS
+        .iter()
+        .any(|secret| *secret == key || secret.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
+}
 
 fn step(value: &Value, segment: &Segment) -> Option<Value> {
     match segment {
@@ -219,6 +233,28 @@ mod tests {
         "wk.toml: database_url = \"mysql://x\" is not allowed; it must be a URL that begins with sqlite: or postgres:"
     )]
     #[case(
+        "database_url = 'mysql://me:hunter2@127.0.0.1/wk?password=hunter2'",
+        "wk.toml: database_url = \"mysql://127.0.0.1/wk\" is not allowed; it must be a URL that begins with sqlite: or \
+         postgres:"
+    )]
+    #[case(
+        "history_url = 'me:hunter2@tcp(127.0.0.1)/wk'",
+        "wk.toml: history_url = \"…\" is not allowed; it must be a URL that begins with sqlite: or postgres:"
+    )]
+    #[case(
+        "nats_url = ['nats://hunter2@127.0.0.1', 'tls://127.0.0.2']",
+        "wk.toml: nats_url = \"nats://127.0.0.1,tls://127.0.0.2\" is not allowed; it must be addresses such as \
+         tls://nats.example.net:4222, separated by commas"
+    )]
+    #[case(
+        "public_api_url = 'ftp://me:hunter2@127.0.0.1'",
+        "wk.toml: public_api_url = \"ftp://127.0.0.1/\" is not allowed; it must be an absolute http or https URL"
+    )]
+    #[case(
+        "watchdog = 'https://127.0.0.1/hunter2'",
+        "wk.toml: watchdog = \"…\" is not allowed; it must be a table such as [watchdog]"
+    )]
+    #[case(
         "nats_url = 'nats://127.0.0.1:4222'",
         "wk.toml: nats_url = \"nats://127.0.0.1:4222\" is not allowed; it must be addresses such as \
          tls://nats.example.net:4222, separated by commas"
@@ -261,6 +297,25 @@ mod tests {
              127.0.0.1:53, separated by commas"
         );
         assert!(refused("probe = 5").to_string().starts_with("wk.toml: probe = "));
+    }
+
+    #[rstest]
+    #[case("database_url", "mysql://me:hunter2@127.0.0.1")]
+    #[case("nats_url", "nats://hunter2@127.0.0.1")]
+    #[case("ping_base_url", "me:hunter2@127.0.0.1")]
+    #[case("listen", "http://me:hunter2@127.0.0.1")]
+    #[case("secret_key", "hunter2")]
+    #[case("watchdog.ping_url", "hunter2")]
+    fn no_flag_shows_a_secret_when_it_is_refused(#[case] key: &str, #[case] text: &str) {
+        let refused = layered("", "", vec![given(key, text)]).unwrap_err().to_string();
+        assert!(refused.contains(" is not allowed; ") && !refused.contains("hunter2"), "{refused}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_toml_is_one_line_without_its_text() {
+        let refused = from_file("egress = 'public-only'\nsecret_key = hunter2\n").unwrap_err().to_string();
+        assert!(refused.starts_with("wk.toml: line 2, column 14: "), "{refused}");
+        assert!(!refused.contains("hunter2") && !refused.contains('\n'), "{refused}");
     }
 
     #[test]

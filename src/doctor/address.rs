@@ -1,5 +1,7 @@
 //! The addresses at which others reach the installation: that of the API with its certificate, and those of status pages.
 
+use std::sync::Arc;
+
 use serde_json::Map;
 use url::Url;
 
@@ -20,15 +22,16 @@ const CERTIFICATE_DAYS: f64 = 14.0;
 const PAGE_LABEL: &str = "watchkeeper-doctor";
 
 /// Asks the address of the API, as others would, and looks at its certificate; nothing where none is set.
-pub(super) async fn check_api_address(config: &Config) -> Vec<Finding> {
+pub(super) async fn check_api_address(config: Arc<Config>) -> Vec<Finding> {
     if config.public_api_url.is_none() {
         return Vec::new();
     }
     let base = config.base_url();
-    let mut findings = vec![judge_answer(&base, check(config, CheckType::Http, &format!("{base}/healthz")).await)];
+    let mut findings =
+        vec![judge_answer(&base, check(&config, CheckType::Http, &format!("{base}/healthz")).await)];
     let url = Url::parse(&base).ok().filter(|url| url.scheme() == "https");
     if let Some((host, port)) = url.as_ref().and_then(|url| url.host_str().zip(url.port_or_known_default())) {
-        findings.push(check_certificate(config, &format!("{host}:{port}")).await);
+        findings.push(check_certificate(&config, &format!("{host}:{port}")).await);
     }
     findings
 }
@@ -40,9 +43,11 @@ fn judge_answer(base: &str, outcome: Result<Outcome, String>) -> Finding {
         Ok(Outcome::Measured(Measurement { status: CheckStatus::Up, .. })) => {
             Finding::fine(name, format!("{base} answers"))
         }
-        Ok(Outcome::Measured(measured)) => {
-            Finding::warning(name, format!("{base} does not answer as it should: {}", reason(&measured)), advice)
-        }
+        Ok(Outcome::Measured(measured)) => Finding::warning(
+            name,
+            format!("{base} does not answer as it should: {}", reason(&measured)),
+            advice,
+        ),
         Ok(Outcome::Unmeasured(trouble)) => Finding::unknown(
             name,
             format!("{base} cannot be asked from here: {}", trouble.as_str()),
@@ -65,7 +70,9 @@ async fn check_certificate(config: &Config, target: &str) -> Finding {
             let said = format!("that of {target} cannot be seen from here: {}", trouble.as_str());
             Finding::unknown(name, said, "look at the name servers first")
         }
-        Err(error) => Finding::unknown(name, format!("that of {target} cannot be seen: {error}"), "report it"),
+        Err(error) => {
+            Finding::unknown(name, format!("that of {target} cannot be seen: {error}"), "report it")
+        }
     }
 }
 
@@ -82,12 +89,14 @@ fn judge_certificate(target: &str, measured: &Measurement, facts: &[CheckFinding
         Some(days) if measured.status == CheckStatus::Up => {
             Finding::warning(name, format!("that of {target} ends in {days} days"), advice)
         }
-        _ => Finding::problem(name, format!("that of {target} is not accepted: {}", reason(measured)), advice),
+        _ => {
+            Finding::problem(name, format!("that of {target} is not accepted: {}", reason(measured)), advice)
+        }
     }
 }
 
 /// Resolves a name below the host of the status pages; nothing where none is set.
-pub(super) async fn check_page_names(config: &Config) -> Vec<Finding> {
+pub(super) async fn check_page_names(config: Arc<Config>) -> Vec<Finding> {
     let host = config.statuspage_host_name();
     if config.statuspage_host.is_none() || host == "localhost" {
         return Vec::new();
@@ -96,7 +105,7 @@ pub(super) async fn check_page_names(config: &Config) -> Vec<Finding> {
     let mut outcomes = Vec::new();
     for record in ["A", "AAAA"] {
         let config_of_check = Map::from_iter([("dns_type".to_owned(), record.into())]);
-        outcomes.push(check_with(config, CheckType::Dns, &target, &config_of_check).await);
+        outcomes.push(check_with(&config, CheckType::Dns, &target, &config_of_check).await);
     }
     vec![judge_page_names(&host, &outcomes)]
 }
@@ -114,7 +123,11 @@ fn judge_page_names(host: &str, outcomes: &[Result<Outcome, String>]) -> Finding
         let said = format!("names below {host} do not resolve: visitors cannot find status pages there");
         return Finding::warning(name, said, format!("add a wildcard record for *.{host} that leads here"));
     }
-    Finding::unknown(name, format!("names below {host} cannot be asked for"), "look at the name servers first")
+    Finding::unknown(
+        name,
+        format!("names below {host} cannot be asked for"),
+        "look at the name servers first",
+    )
 }
 
 async fn check(config: &Config, check_type: CheckType, target: &str) -> Result<Outcome, String> {
@@ -195,8 +208,8 @@ mod tests {
     /// Without settings there is nothing to ask.
     #[tokio::test]
     async fn addresses_that_are_not_set_are_not_asked() {
-        let config = Config::default();
-        assert_eq!(check_api_address(&config).await, Vec::new());
-        assert_eq!(check_page_names(&config).await, Vec::new());
+        let config = Arc::new(Config::default());
+        assert_eq!(check_api_address(Arc::clone(&config)).await, Vec::new());
+        assert_eq!(check_page_names(config).await, Vec::new());
     }
 }

@@ -1,12 +1,14 @@
 //! The databases: sound, of a version that this program knows, opened by the key that is there.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
 use crate::app::{embedded, first_start};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::config::credentials::without_urls;
 use crate::doctor::finding::Finding;
 use crate::doctor::{OTHER_USER, is_closed};
 use crate::store::file_copy::{DatabaseFile, FileError, FileKind};
@@ -16,14 +18,14 @@ use crate::store::server_facts;
 /// Clocks of this machine and of PostgreSQL may differ by so much, in seconds.
 const APART_SECONDS: i64 = 2;
 
-pub(super) async fn look_at_main(config: &Config) -> Vec<Finding> {
+pub(super) async fn look_at_main(config: Arc<Config>) -> Vec<Finding> {
     let url = config.database_url.as_deref().unwrap_or_default();
-    vec![look_at("main database", FileKind::Main, embedded::main_file(config).ok(), url).await]
+    vec![look_at("main database", FileKind::Main, embedded::main_file(&config).ok(), url).await]
 }
 
-pub(super) async fn look_at_history(config: &Config) -> Vec<Finding> {
+pub(super) async fn look_at_history(config: Arc<Config>) -> Vec<Finding> {
     let url = config.history_url.as_deref().unwrap_or_default();
-    vec![look_at("history database", FileKind::History, embedded::history_file(config).ok(), url).await]
+    vec![look_at("history database", FileKind::History, embedded::history_file(&config).ok(), url).await]
 }
 
 /// A file, or what is behind the URL.
@@ -59,8 +61,8 @@ async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Resul
 }
 
 /// Compares the key with what is sealed.
-pub(super) async fn look_at_key(config: &Config) -> Vec<Finding> {
-    vec![judged_key(config).await]
+pub(super) async fn look_at_key(config: Arc<Config>) -> Vec<Finding> {
+    vec![judged_key(&config).await]
 }
 
 async fn judged_key(config: &Config) -> Finding {
@@ -103,16 +105,11 @@ async fn look_at_postgres(check: &'static str, url: &str) -> Finding {
     match server_facts::read(url).await {
         Err(error) => Finding::problem(
             check,
-            format!("PostgreSQL does not answer: {}", without_url(&error.to_string())),
+            format!("PostgreSQL does not answer: {}", without_urls(&error.to_string())),
             "look at the server, at the way to it, and at user and password of the URL",
         ),
         Ok(facts) => judged_server(check, &facts.version, facts.now, Clock::System.now().ms()),
     }
-}
-
-/// The reason why a server does not answer. One that shows the URL would show its password.
-fn without_url(reason: &str) -> &str {
-    if reason.contains("://") { "its URL cannot be used" } else { reason }
 }
 
 fn judged_server(check: &'static str, version: &str, now: DateTime<Utc>, here_ms: i64) -> Finding {

@@ -1,6 +1,7 @@
 //! The machine: may it ping, do its name servers answer, may a process have enough descriptors.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -36,7 +37,7 @@ pub(super) fn ping_sockets() -> Finding {
 }
 
 /// Asks each name server.
-pub(super) async fn name_servers(config: &Config) -> Vec<Finding> {
+pub(super) async fn name_servers(config: Arc<Config>) -> Vec<Finding> {
     let check = "name servers";
     let servers = match egress::configured_name_servers(&config.probe.dns_servers) {
         Ok(servers) => servers,
@@ -82,12 +83,12 @@ async fn answers(server: SocketAddr) -> bool {
 }
 
 /// Compares the limit of descriptors with the number of services.
-pub(super) async fn descriptors(config: &Config) -> Vec<Finding> {
+pub(super) async fn descriptors(config: Arc<Config>) -> Vec<Finding> {
     let check = "descriptors";
     let Ok((limit, _)) = getrlimit(Resource::RLIMIT_NOFILE) else {
         return vec![Finding::unknown(check, "the limit is not known", "look with: ulimit -n")];
     };
-    let Ok(main) = embedded::main_file(config) else {
+    let Ok(main) = embedded::main_file(&config) else {
         let said = format!("{limit} of this user's processes; services in PostgreSQL are not counted");
         return vec![Finding::unknown(check, said, "two for each service and 512 more are enough")];
     };

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -23,9 +24,9 @@ const NATS_PORT: u16 = 4_222;
 const ANSWER_BYTES: u64 = 64 * 1_024;
 
 /// Asks `/readyz`; where nobody answers, whether the port is free.
-pub(super) async fn look(config: &Config) -> Vec<Finding> {
+pub(super) async fn look(config: Arc<Config>) -> Vec<Finding> {
     let check = "server";
-    let answered = timeout(ANSWER_WITHIN, ask(config, "/readyz")).await;
+    let answered = timeout(ANSWER_WITHIN, ask(&config, "/readyz")).await;
     match answered.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
         Ok(answer) => judged_answer(&answer),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
@@ -95,7 +96,7 @@ fn judged_answer(answer: &str) -> Vec<Finding> {
 }
 
 /// Connects to the NATS servers of the settings.
-pub(super) async fn look_for_nats(config: &Config) -> Vec<Finding> {
+pub(super) async fn look_for_nats(config: Arc<Config>) -> Vec<Finding> {
     let check = "nats";
     let mut found = Vec::new();
     for text in config.nats_url.iter().flat_map(|urls| urls.split(',')).map(str::trim) {

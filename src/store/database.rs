@@ -13,6 +13,7 @@ use sea_orm::{ConnAcquireErr, ConnectionTrait, DatabaseConnection, DbBackend, Db
 use tokio::sync::Mutex;
 use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 
+use crate::config::credentials::without_credentials;
 use crate::config::limits::StoreLimits;
 use crate::store::changes::Changes;
 use crate::store::disk_record::{DiskRecord, FullDisk};
@@ -310,19 +311,6 @@ fn is_sound_sqlite(version: &str) -> bool {
     parts.as_slice() >= OLDEST_SQLITE.as_slice()
 }
 
-/// The address with the user info left out, for logs and error texts.
-pub(in crate::store) fn without_credentials(url: &str) -> String {
-    match url::Url::parse(url) {
-        Ok(mut parsed) if parsed.has_host() => {
-            let _ = parsed.set_username("");
-            let _ = parsed.set_password(None);
-            parsed.set_query(None);
-            parsed.to_string()
-        }
-        _ => url.to_owned(),
-    }
-}
-
 /// The URL of a SQLite file.
 #[must_use]
 pub fn sqlite_url(file: &Path) -> String {
@@ -344,12 +332,5 @@ mod tests {
     #[case("", false)]
     fn sqlite_versions_that_corrupt_files_are_refused(#[case] version: &str, #[case] sound: bool) {
         assert_eq!(is_sound_sqlite(version), sound);
-    }
-
-    #[rstest]
-    #[case("postgres://me:secret@127.0.0.1:5432/wk?password=secret", "postgres://127.0.0.1:5432/wk")]
-    #[case("sqlite:///data/main.db?mode=rwc", "sqlite:///data/main.db?mode=rwc")]
-    fn credentials_are_not_shown(#[case] url: &str, #[case] shown: &str) {
-        assert_eq!(without_credentials(url), shown);
     }
 }

@@ -91,17 +91,7 @@ impl DatabaseFile {
     /// # Errors
     /// When it is not there or cannot be opened.
     pub async fn open(file: &Path) -> Result<Self, FileError> {
-        let options = SqliteConnectOptions::new()
-            .filename(file)
-            .create_if_missing(false)
-            .foreign_keys(false)
-            .busy_timeout(BUSY)
-            .disable_statement_logging();
-        let file = file.to_owned();
-        match options.connect().await {
-            Ok(connection) => Ok(Self { connection, file }),
-            Err(problem) => Err(FileError { file, problem }),
-        }
+        Self::open_with(file, SqliteConnectOptions::new().foreign_keys(false)).await
     }
 
     /// Opens a file that is there, to read alone: nothing is written beside it that was not there before.
@@ -111,15 +101,14 @@ impl DatabaseFile {
     pub async fn open_to_read(file: &Path) -> Result<Self, FileError> {
         // Without a log beside it nobody writes, and none needs to be made.
         let log = file.with_file_name(format!("{}-wal", file.file_name().unwrap_or_default().display()));
-        let options = SqliteConnectOptions::new()
-            .filename(file)
-            .create_if_missing(false)
-            .read_only(true)
-            .immutable(!log.exists())
-            .busy_timeout(BUSY)
-            .disable_statement_logging();
+        let options = SqliteConnectOptions::new().foreign_keys(false).read_only(true);
+        Self::open_with(file, options.immutable(!log.exists())).await
+    }
+
+    async fn open_with(file: &Path, options: SqliteConnectOptions) -> Result<Self, FileError> {
+        let options = options.filename(file).create_if_missing(false).busy_timeout(BUSY);
         let file = file.to_owned();
-        match options.connect().await {
+        match options.disable_statement_logging().connect().await {
             Ok(connection) => Ok(Self { connection, file }),
             Err(problem) => Err(FileError { file, problem }),
         }

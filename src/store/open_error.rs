@@ -3,6 +3,7 @@
 use sea_orm::{DatabaseConnection, DbErr};
 use sea_orm_migration::MigratorTrait;
 
+use crate::config::credentials::without_urls;
 use crate::store::error::{is_away, is_damaged, is_out_of_time};
 
 /// An error while opening a database or bringing it up to date. What the driver said is part of the text, and not told
@@ -10,7 +11,7 @@ use crate::store::error::{is_away, is_damaged, is_out_of_time};
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// It cannot be reached or refuses us.
-    #[error("cannot open the database {url}: {problem}")]
+    #[error("cannot open the database {url}: {}", without_urls(&problem.to_string()))]
     Connect {
         /// Address without credentials.
         url: String,

@@ -100,6 +100,25 @@ async fn a_stopped_installation_is_looked_at_and_left_as_it_is() {
     assert!(verdicts == ["problem"] && said.contains("main.db is missing"), "{said}");
 }
 
+/// Opening a pipe without a writer waits, as everything does on a file system that is away.
+#[tokio::test]
+async fn a_file_that_cannot_be_opened_in_time_holds_nothing_else_up() {
+    let mut server = Server::embedded("", &[]);
+    create_unconfigured(&server.client());
+    let folder = server.data();
+    server.terminate().await;
+    let key = folder.join("secret.key");
+    fs::remove_file(&key).unwrap();
+    nix::unistd::mkfifo(&key, nix::sys::stat::Mode::S_IRUSR | nix::sys::stat::Mode::S_IWUSR).unwrap();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let mut doctor = Command::new(env!("CARGO_BIN_EXE_watchkeeper"));
+    doctor.args(["doctor", "--json", "--patience", "2", "--listen", &free, "--data-dir"]).arg(&folder);
+    let output = doctor.output().unwrap();
+    let (verdicts, said) = found(&output, "secret key");
+    assert!(verdicts == ["unknown"] && said.contains("does not answer within 2 s"), "{said}");
+    assert_eq!(found(&output, "main database").0, ["fine"]);
+}
+
 #[test]
 fn a_running_server_says_how_it_is() {
     let server = Server::shared();

@@ -7,6 +7,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 use watchkeeper::clock::{Clock, Timestamp};
 
+use crate::oncall::{SCHEDULES, daily};
 use crate::support::client::{Answer, Client, exchange};
 use crate::support::databases::Backend;
 use crate::support::postgres::Postgres;
@@ -84,9 +85,43 @@ fn a_long_answer_is_made_again_for_readers_alone() {
     assert_eq!(again.data(), json!({"id": first.data()["id"]}));
 }
 
+/// A long answer to what changes nothing is made again; when that has become impossible, it is no refusal.
+#[test]
+fn a_long_preview_is_answered_again_when_its_subject_is_gone() {
+    let client = Server::shared().tenant("business");
+    let [anna, ben, cleo] = ["Anna", "Ben", "Cleo"].map(|name| {
+        let body = json!({"name": name.repeat(40), "email": format!("{name}@example.org")});
+        client.post("/v1/contacts", &body).expect(201).data()["id"].clone()
+    });
+    let body = |person: &Value| {
+        json!({"name": "Duty", "layers": [daily(&[person, &cleo])],
+            "from": "2026-11-23T09:00:00Z", "to": "2027-12-23T09:00:00Z"})
+    };
+    let schedule = client.post(SCHEDULES, &json!({"name": "Duty", "layers": [daily(&[&anna])]})).expect(201);
+    let saved = format!("{SCHEDULES}/{}", schedule.data()["id"].as_str().unwrap());
+    let contact = format!("/v1/contacts/{}", ben.as_str().unwrap());
+    let asked = [
+        ("preview-1", format!("{saved}/preview"), body(&anna), saved),
+        ("preview-2", format!("{SCHEDULES}/preview"), body(&ben), contact),
+    ];
+    for (key, path, body, subject) in asked {
+        let first = post_with(&client, &path, key, &body).expect(200);
+        assert!(first.body.len() > 64 * 1_024, "{}", first.body.len());
+        assert_eq!(post_with(&client, &path, key, &body).expect(200).body, first.body);
+        client.delete(&subject).expect(200);
+        // It is not what the operation describes, so it is asked by hand.
+        let request = raw_post_to(&client, &path, key, &body);
+        let again = exchange(client.address, request.as_bytes()).expect(200);
+        assert_eq!(again.header("idempotent-replayed"), Some("true"));
+        assert_eq!(again.data(), json!({}));
+        assert!(again.json()["message"].as_str().unwrap().contains("too long to be kept"), "{}", again.body);
+    }
+}
+
 /// Without what the engine or a change sets.
 fn without_measurements(mut shown: Value) -> Value {
     for name in [
+        "status",
         "effective_status",
         "last_check_at",
         "last_error_code",
@@ -317,9 +352,13 @@ async fn a_reset_at_any_moment_leaves_one_effect(
 
 /// A POST as it goes over the wire.
 fn raw_post(client: &Client, key: &str, body: &Value) -> String {
+    raw_post_to(client, "/v1/services", key, body)
+}
+
+fn raw_post_to(client: &Client, path: &str, key: &str, body: &Value) -> String {
     let (token, body) = (client.token.as_deref().unwrap(), body.to_string());
     format!(
-        "POST /v1/services HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}\r\nIdempotency-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}",
+        "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}\r\nIdempotency-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     )
 }

@@ -17,7 +17,7 @@ pub(super) fn hint(
     rule: &FieldRule,
 ) -> String {
     let (given, allowed) = match rule {
-        FieldRule::UnknownKey if !path.contains('.') => {
+        FieldRule::UnknownKey(_) if !path.contains('.') => {
             let names = definition.fields.iter().map(|field| field.name.to_owned());
             (path.to_owned(), names.chain(["conditions".to_owned()]).collect())
         }
@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_told_which_there_are() {
-        let hint = told(CheckType::Http, &json!({"metod": "GET"}), "metod", &FieldRule::UnknownKey);
+        let hint = told(CheckType::Http, &json!({"metod": "GET"}), "metod", &FieldRule::unknown_key(&[]));
         assert!(hint.contains("method, ") && hint.ends_with("conditions; did you mean method?"), "{hint}");
-        assert_eq!(told(CheckType::Http, &json!({}), "auth.realm", &FieldRule::UnknownKey), "");
+        assert_eq!(told(CheckType::Http, &json!({}), "auth.realm", &FieldRule::unknown_key(&[])), "");
         assert_eq!(told(CheckType::Http, &json!({}), "method", &FieldRule::ConditionValue), "");
     }
 }

@@ -3,39 +3,31 @@
 use std::any::Any;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
 use crate::http::gate::call::Call;
 use crate::http::gate::route::Handler;
 use crate::http::gate::strict::judged;
+use crate::http::gate::write::until_kept;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::Reply;
-
-/// Attempts at a write that the database gives up in favour of others.
-const ATTEMPTS: u32 = 5;
-/// The pause before the second attempt; each further one waits as long again.
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// Runs a handler that may write. What it refuses is told only when all that it has read is durable. One that the database
 /// gave up in favour of another is run again: nothing of it has happened.
 pub(super) async fn run_write<S>(handler: Handler<S>, mut call: Call<S>) -> Result<Reply, ApiError> {
-    let unknown = call.unknown_input().await?;
-    if !unknown.is_empty() {
+    let unknown = match call.known_input {
+        Some(_) => Some(call.unknown_input().await?),
+        None => None,
+    };
+    if let Some(unknown) = unknown.as_ref().filter(|unknown| !unknown.is_empty()) {
         call.effect = call.effect.refused_for(unknown.clone());
     }
     judged(run_until_kept(handler, call).await, unknown)
 }
 
 async fn run_until_kept<S>(handler: Handler<S>, call: Call<S>) -> Result<Reply, ApiError> {
-    for attempt in 1..ATTEMPTS {
-        match run_once(&handler, call.clone()).await {
-            Err(ApiError::GivenUp) if call.body.is_there() => tokio::time::sleep(PAUSE * attempt).await,
-            outcome => return outcome,
-        }
-    }
-    run_once(&handler, call).await
+    until_kept(|| call.body.is_there(), || run_once(&handler, call.clone())).await
 }
 
 async fn run_once<S>(handler: &Handler<S>, call: Call<S>) -> Result<Reply, ApiError> {

@@ -32,6 +32,8 @@ pub trait KeyStore {
     fn main(&self) -> &Database;
     /// Seals the bodies of answers.
     fn sealer(&self) -> &Sealer;
+    /// The address of the API, that of each resource without its path.
+    fn base_url(&self) -> &str;
     /// The process that runs.
     fn node(&self) -> Id;
     /// The judge of the wall clock.
@@ -46,6 +48,7 @@ pub trait KeyStore {
 struct SealedAnswers {
     claim: Arc<Claim>,
     sealer: Sealer,
+    base_url: String,
     kept_bytes: Arc<KeptBytes>,
 }
 
@@ -56,7 +59,7 @@ impl AnswerKeeper for SealedAnswers {
         reply: &'a Reply,
     ) -> LocalBoxFuture<'a, Result<(), ApiError>> {
         Box::pin(async move {
-            let (text, resource) = (reply.text(), self.claim.origin.resource(reply));
+            let (text, resource) = (reply.text(), self.claim.origin.resource(reply, &self.base_url));
             let is_whole = text.len() <= WHOLE_BYTES || resource.is_none();
             let body = is_whole.then(|| seal(&self.sealer, &self.claim, &text));
             let bytes = body.as_ref().map_or(0, |body| i64::try_from(body.len()).unwrap_or(i64::MAX));
@@ -104,7 +107,8 @@ impl<S: KeyStore> Keys for S {
 
     fn keeper(&self, claim: Arc<Claim>) -> Arc<dyn AnswerKeeper> {
         let kept_bytes = Arc::clone(self.kept_bytes());
-        Arc::new(SealedAnswers { claim, sealer: self.sealer().clone(), kept_bytes })
+        let base_url = self.base_url().to_owned();
+        Arc::new(SealedAnswers { claim, sealer: self.sealer().clone(), base_url, kept_bytes })
     }
 }
 

@@ -297,7 +297,7 @@ async fn run<S: Keys + 'static>(
     turn: Turn,
 ) -> Result<Reply, ApiError> {
     if verb.is_safe() {
-        let unknown = call.unknown_parameters();
+        let unknown = call.known_input.is_some().then(|| call.unknown_parameters());
         let answer = turn.work(guarded(route.handler()(call)).map_ok(Reply::written)).await;
         return judged(answer, unknown);
     }

@@ -14,6 +14,9 @@ use crate::http::kit::path::RequestPath;
 use crate::http::kit::query::Query;
 use crate::http::kit::reply::{Reply, ReplyBody};
 
+/// The message of an answer that can be neither given again nor made again.
+const NOT_KEPT: &str = "This answer was too long to be kept, and cannot be made again: what it was made from has changed or is gone.";
+
 /// The request whose answer is kept.
 #[derive(Clone, Debug)]
 pub struct Origin {
@@ -50,14 +53,14 @@ pub enum ReplayBody {
 
 impl Origin {
     /// The path of the resource that an answer shows: the new one, or the one that the request is about; empty when the request
-    /// may run again, `None` when the answer shows nothing that can be read.
+    /// may run again, `None` when the answer shows nothing that can be read. Its address is that of the API and its path.
     #[must_use]
-    pub fn resource(&self, reply: &Reply) -> Option<String> {
+    pub fn resource(&self, reply: &Reply, base_url: &str) -> Option<String> {
         if self.may_run_again {
             return Some(String::new());
         }
         if let Some(location) = reply.head().location {
-            return location.find("/v1/").map(|at| location[at..].to_owned());
+            return location.strip_prefix(base_url).map(str::to_owned);
         }
         let id = match &reply.body {
             ReplyBody::Json(body) => body["data"]["id"].as_str().map(str::to_owned),
@@ -86,11 +89,23 @@ impl Replay {
         let body = match self.body {
             ReplayBody::Kept(body) => body,
             ReplayBody::MadeAgain { resource, .. } if resource.is_empty() => {
-                run_write(handler, Call { known_input: None, ..call }).await?.text()
+                made_again(run_write(handler, Call { known_input: None, ..call }).await)?
             }
             ReplayBody::MadeAgain { resource, language } => read(routes, &resource, language, call).await?,
         };
         Ok(Reply::stored(self.status, self.headers, body))
+    }
+}
+
+/// The body of a question that was asked again. It was answered once: when it is refused now, because what it is about has
+/// changed or is gone, that is said instead.
+fn made_again(outcome: Result<Reply, ApiError>) -> Result<String, ApiError> {
+    match outcome {
+        Ok(reply) => Ok(reply.text()),
+        Err(ApiError::NotFound | ApiError::Conflict(_) | ApiError::Fields(_)) => {
+            Ok(json!({"data": {}, "message": NOT_KEPT}).to_string())
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -149,7 +164,8 @@ mod tests {
         None,
         Some("/v1/statuspages/AAAAAAAAAAAAAAAAAAAAA/components/{id}")
     )]
-    #[case("/v1/tags", false, Some(ID), Some("https://a.example/sub/v1/tags/{id}"), Some("/v1/tags/{id}"))]
+    #[case("/v1/tags", false, Some(ID), Some("https://a.example/v1/sub/v1/tags/{id}"), Some("/v1/tags/{id}"))]
+    #[case("/v1/tags", false, Some(ID), Some("https://b.example/v1/tags/{id}"), None)]
     #[case("/v1/tags/ensure", false, Some(ID), None, None)]
     #[case("/v1/notifications/redeliver", false, None, None, None)]
     #[case("/v1/services/{id}/simulate", true, None, None, Some(""))]
@@ -167,8 +183,18 @@ mod tests {
             |location| Reply::created(data.clone(), &fill(location)),
         );
         let origin = Origin { path: fill(path), may_run_again };
-        assert_eq!(origin.resource(&reply), expected.map(fill));
+        let base_url = "https://a.example/v1/sub";
+        assert_eq!(origin.resource(&reply, base_url), expected.map(fill));
         let text = Reply { body: ReplyBody::Text(reply.text()), ..reply };
-        assert_eq!(origin.resource(&text), expected.map(fill), "written by a view");
+        assert_eq!(origin.resource(&text, base_url), expected.map(fill), "written by a view");
+    }
+    #[test]
+    fn a_question_that_was_answered_is_answered_again() {
+        let asked = |outcome| made_again(outcome).map(|text| serde_json::from_str::<Value>(&text).unwrap());
+        assert_eq!(asked(Ok(Reply::data(json!(1)))).unwrap(), json!({"data": 1}));
+        let gone = asked(Err(ApiError::NotFound)).unwrap();
+        assert_eq!(gone, json!({"data": {}, "message": NOT_KEPT}));
+        assert!(matches!(asked(Err(ApiError::Unavailable)), Err(ApiError::Unavailable)));
+        assert!(matches!(asked(Err(ApiError::Simulating(1))), Err(ApiError::Simulating(1))));
     }
 }

@@ -31,22 +31,19 @@ pub fn is_strict(headers: &HeaderMap) -> bool {
     preferences.next().is_some_and(|value| value.eq_ignore_ascii_case(STRICT))
 }
 
-/// The answer to a request of which this is unknown.
+/// The answer to a request; this is unknown of a strict one.
 ///
 /// # Errors
 /// 422 with what is unknown, also where the handler had nothing to say against it or no room; else the refusal of the handler.
-pub(super) fn judged(outcome: Result<Reply, ApiError>, unknown: FieldErrors) -> Result<Reply, ApiError> {
-    if unknown.is_empty() {
-        return outcome;
-    }
+pub(super) fn judged(
+    outcome: Result<Reply, ApiError>,
+    unknown: Option<FieldErrors>,
+) -> Result<Reply, ApiError> {
+    let Some(unknown) = unknown else { return outcome };
     match outcome {
-        Ok(_) | Err(ApiError::Quota(_)) => Err(unknown.into()),
-        Err(ApiError::Fields(errors)) => {
-            let mut all = unknown;
-            all.extend(errors);
-            Err(all.into())
-        }
-        refused => refused,
+        Ok(_) | Err(ApiError::Quota(_)) if !unknown.is_empty() => Err(unknown.into()),
+        Err(ApiError::Fields(errors)) => Err(errors.told_strictly(unknown).into()),
+        answered => answered,
     }
 }
 

@@ -5,8 +5,10 @@
 //! another one has not committed yet: whoever has read in it answers only when that is durable. A write handler can
 //! return nothing but a [`Committed`] answer, and its refusals wait in [`Unanswered::undo`].
 
+use std::future::Future;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 
@@ -15,6 +17,11 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::reply::Reply;
 use crate::store::changes::Scope;
 use crate::store::{Database, Transaction, organisations};
+
+/// Attempts at a write that the database gives up in favour of others.
+const ATTEMPTS: u32 = 5;
+/// The pause before the second attempt; each further one waits as long again.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Keeps the answer of a write, so that the same request can be answered again.
 pub trait AnswerKeeper {
@@ -92,6 +99,43 @@ impl Effect {
         organisations::lock(&*write, write.effect.organisation).await?;
         Ok(write)
     }
+
+    /// Commits the answer to what was done outside of the database and cannot be undone, such as a message that was sent. When
+    /// the database gives that up, it alone is made again, and never the request.
+    ///
+    /// # Errors
+    /// As [`Write::commit`].
+    pub async fn commit_outcome(self, main: &Database, reply: Reply) -> Result<Committed, ApiError> {
+        match until_kept(|| true, || self.clone().commit_once(main, reply.clone())).await {
+            // The gate would make the request again.
+            Err(ApiError::GivenUp) => Err(ApiError::Unavailable),
+            outcome => outcome,
+        }
+    }
+
+    async fn commit_once(self, main: &Database, reply: Reply) -> Result<Committed, ApiError> {
+        let unanswered = self.unanswered();
+        let committing = async { self.begin(main).await?.commit(reply).await };
+        let committed = committing.await;
+        if committed.is_err() {
+            unanswered.undo().await?;
+        }
+        committed
+    }
+}
+
+/// Makes a write, and makes it again if the database gives it up in favour of another one: nothing of it has happened then.
+pub(super) async fn until_kept<T, F: Future<Output = Result<T, ApiError>>>(
+    may_be_made_again: impl Fn() -> bool,
+    mut make: impl FnMut() -> F,
+) -> Result<T, ApiError> {
+    for attempt in 1..ATTEMPTS {
+        match make().await {
+            Err(ApiError::GivenUp) if may_be_made_again() => tokio::time::sleep(PAUSE * attempt).await,
+            outcome => return outcome,
+        }
+    }
+    make().await
 }
 
 /// A transaction that ends with an answer; dropping it leaves it to whoever tells the refusal.
@@ -178,5 +222,55 @@ impl Unanswered {
             Some(transaction) => Ok(transaction.undo().await?),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use rstest::rstest;
+
+    use super::*;
+    use crate::config::limits::StoreLimits;
+    use crate::store::database::sqlite_url;
+
+    /// Answers whose transaction the database gives up so many times.
+    struct GivenUp(Cell<u32>);
+
+    impl AnswerKeeper for GivenUp {
+        fn keep<'a>(&'a self, _: &'a Transaction, _: &'a Reply) -> LocalBoxFuture<'a, Result<(), ApiError>> {
+            Box::pin(async {
+                let Some(left) = self.0.get().checked_sub(1) else { return Ok(()) };
+                self.0.set(left);
+                Err(ApiError::GivenUp)
+            })
+        }
+    }
+
+    /// The gate makes a request again that ends with [`ApiError::GivenUp`]: what was sent would be sent twice.
+    #[rstest]
+    #[case(0, true, 0)]
+    #[case(4, true, 0)]
+    #[case(9, false, 4)]
+    #[tokio::test]
+    async fn what_was_done_outside_is_not_done_again(
+        #[case] given_up: u32,
+        #[case] committed: bool,
+        #[case] left: u32,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let url = sqlite_url(&folder.path().join("main.db"));
+        let main = Database::connect(&url, &StoreLimits::default()).await.unwrap();
+        let keeper = Arc::new(GivenUp(Cell::new(given_up)));
+        let kept: Arc<dyn AnswerKeeper> = Arc::<GivenUp>::clone(&keeper);
+        let effect = Effect::of(1).kept_by(kept);
+        let sent = Cell::new(0);
+        let request = || async {
+            sent.set(sent.get() + 1);
+            effect.clone().commit_outcome(&main, Reply::data(serde_json::Value::Null)).await
+        };
+        let outcome = until_kept(|| true, request).await;
+        assert_eq!((sent.get(), outcome.is_ok(), keeper.0.get()), (1, committed, left));
     }
 }

@@ -34,6 +34,21 @@ impl FieldErrors {
         }
     }
 
+    /// The errors of a strict request: what its reader has found, and what its description does not know. Of one place the
+    /// reader says more: it knows what depends on the rest of the request and on what is stored.
+    #[must_use]
+    pub fn told_strictly(self, unknown: Self) -> Self {
+        let mut all = unknown;
+        for (path, rule) in self.0 {
+            let rule = rule.told_strictly();
+            match all.0.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, told)) => *told = rule,
+                None => all.0.push((path, rule)),
+            }
+        }
+        all
+    }
+
     /// The errors of one list in the order of its entries: forms and existence are not checked in one go.
     #[must_use]
     pub fn by_place(mut self) -> Self {

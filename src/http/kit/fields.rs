@@ -139,8 +139,9 @@ impl<'a> Fields<'a> {
 
     /// Notes every member that is not `known`.
     pub fn refuse_unknown(&self, known: &[&str]) {
+        let rule = FieldRule::unknown_key(known);
         for name in self.members.keys().filter(|name| !known.contains(&name.as_str())) {
-            self.errors.add(self.path.of(name), FieldRule::UnknownKey);
+            self.errors.add(self.path.of(name), rule.clone());
         }
     }
 

@@ -3,6 +3,8 @@
 //! A [`FieldRule`] carries the facts that its text shows and nothing else; it never carries a submitted secret.
 //! Which field broke it is the business of `field_errors`.
 
+use std::sync::Arc;
+
 /// A broken rule; its `Display` is the text that clients see.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldRule {
@@ -78,9 +80,10 @@ pub enum FieldRule {
     /// A field that is fixed at creation, with another value.
     #[error("This field cannot be changed after creation.")]
     Immutable,
-    /// A key that the contract refuses where it stands.
+    /// A key that the contract refuses where it stands, with those that are known there; build it with
+    /// [`FieldRule::unknown_key`].
     #[error("Unknown field.")]
-    UnknownKey,
+    UnknownKey(Arc<str>),
     /// A member that the operation does not know, of a strict request; build it with [`FieldRule::unknown_member`].
     #[error("Unknown field. {0}")]
     UnknownMember(String),
@@ -400,6 +403,21 @@ impl FieldRule {
     #[must_use]
     pub fn unknown_word(allowed: &[&str]) -> Self {
         Self::Enum(allowed.join(", "))
+    }
+
+    /// A key that is refused where it stands, with those that are known there.
+    #[must_use]
+    pub fn unknown_key(known: &[&str]) -> Self {
+        Self::UnknownKey(known.join(", ").into())
+    }
+
+    /// The same as it is told to whoever asks strictly.
+    #[must_use]
+    pub fn told_strictly(self) -> Self {
+        match self {
+            Self::UnknownKey(known) => Self::UnknownMember(allowed_of(&known)),
+            other => other,
+        }
     }
 
     /// An unknown member, with those that are known in its place.

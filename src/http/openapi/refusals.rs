@@ -151,7 +151,7 @@ fn headers() -> [(&'static str, bool, Shape, &'static str); 12] {
             "Idempotent-Replayed",
             false,
             one_of(&["true"]),
-            "Present when this is the answer of an earlier request with the same Idempotency-Key. A long one is not kept: then it shows the resource as it is now, or its id alone when it is gone.",
+            "Present when this is the answer of an earlier request with the same Idempotency-Key. A long one is not kept: then it shows the resource as it is now, or its id alone when it is gone. That of a request that changes nothing is made again; when that is not possible any more, `data` is empty and `message` says so.",
         ),
     ]
 }

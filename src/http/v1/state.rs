@@ -158,6 +158,10 @@ impl KeyStore for AppState {
         &self.definer.sealer
     }
 
+    fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
     fn node(&self) -> Id {
         self.node
     }

@@ -15,7 +15,7 @@ use watchkeeper_migration::{HistoryMigrator, MainMigrator};
 use super::error::PromotionError;
 use super::page::Position;
 use super::unit::Unit;
-use crate::store::database::without_credentials;
+use crate::config::credentials::without_credentials;
 use crate::store::open_error::{OpenError, migrate};
 
 /// The name in `installation` under which a target says whose promotion has ended in it.

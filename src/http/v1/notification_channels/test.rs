@@ -79,6 +79,5 @@ pub(in crate::http::v1) async fn test_notification_channel(
         detail: carried.detail,
         took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
     };
-    let write = effect.begin(&state.databases.main).await?;
-    write.commit(Reply::data(to_json(&came_back))).await
+    effect.commit_outcome(&state.databases.main, Reply::data(to_json(&came_back))).await
 }

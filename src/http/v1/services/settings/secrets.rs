@@ -175,11 +175,12 @@ fn read_part(
 /// Keys of other types may be there with null (typed clients send them so), any other key may not.
 fn refuse_foreign(members: &Fields<'_>, own: &[Part]) {
     let is_part_of = |parts: &[Part], key: &str| parts.iter().any(|part| part.key == key);
+    let known: Vec<&str> = ["type"].into_iter().chain(own.iter().map(|part| part.key)).collect();
     for (key, value) in members.each() {
         let of_another_type = AUTH_TYPES.iter().any(|(_, parts)| is_part_of(parts, key));
         let is_harmless = of_another_type && value.value().is_null();
         if key != "type" && !is_part_of(own, key) && !is_harmless {
-            value.refuse::<()>(FieldRule::UnknownKey);
+            value.refuse::<()>(FieldRule::unknown_key(&known));
         }
     }
 }
