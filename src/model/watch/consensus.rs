@@ -29,6 +29,8 @@ pub struct Consensus {
     course: Course,
     verdict: Verdict,
     last_result_at: Option<Timestamp>,
+    /// True from a start after which a due check had not been made until the first result.
+    was_interrupted: bool,
     uncertain_until: Timestamp,
     /// `None` while nothing is wrong.
     unrest: Option<Box<Unrest>>,
@@ -67,7 +69,12 @@ pub enum Confirmation {
 impl Consensus {
     /// Goes on with the votes and the status of before, as far as they hold now.
     #[must_use]
-    pub(super) fn begin(plan: &WatchPlan, resumed: Resumed, now: Timestamp) -> (Self, Vec<Effect>) {
+    pub(super) fn begin(
+        plan: &WatchPlan,
+        resumed: Resumed,
+        is_handed_over: bool,
+        now: Timestamp,
+    ) -> (Self, Vec<Effect>) {
         let Resumed { votes, absent, line, changes, flapping, recovery } = resumed;
         let known = votes.iter().map(|(_, vote)| vote.checked_at);
         let last_result_at = known.chain(absent.iter().map(|absent| absent.vote.checked_at)).max();
@@ -76,6 +83,8 @@ impl Consensus {
             absent: absent.into(),
             course: Course::new(line, flapping, plan.rules.flapping),
             verdict: Verdict::Unknown,
+            was_interrupted: !is_handed_over
+                && last_result_at.is_some_and(|last| plan.was_interrupted(last, now)),
             last_result_at,
             uncertain_until: now,
             unrest: None,
@@ -144,6 +153,7 @@ impl Consensus {
         self.note_look(place, vote.status, vote.checked_at);
         let before = self.voices[place].vote.replace(vote).map(|before| before.status);
         self.last_result_at = self.last_result_at.max(Some(vote.checked_at));
+        self.was_interrupted = false;
         if self.verdict == Verdict::Down {
             self.count_recovery(place, vote, before, now);
         }
@@ -364,9 +374,9 @@ impl Consensus {
         known || self.fresh_absent(now).next().is_some()
     }
 
-    /// No result came for longer than one may take.
+    /// No result came for longer than one may take, or nobody looked before this start.
     fn is_overdue(&self, now: Timestamp) -> bool {
-        self.last_result_at.is_some_and(|at| now.ms_since(at) > self.coverage_ms)
+        self.was_interrupted || self.last_result_at.is_some_and(|at| now.ms_since(at) > self.coverage_ms)
     }
 
     /// Nobody's vote counts, because those who have voted of late are blind.

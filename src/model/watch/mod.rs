@@ -82,7 +82,7 @@ impl Watch {
         let arrivals = (0..rounds.len()).filter(|_| is_kept_elsewhere);
         let arrivals = arrivals.map(|slot| Arrivals::after(last_look(slot))).collect();
         let next_judgement = is_kept_elsewhere.then(|| now.plus_ms(plan.interval_ms));
-        let (consensus, effects) = Consensus::begin(&plan, resumed, now);
+        let (consensus, effects) = Consensus::begin(&plan, resumed, is_handed_over, now);
         let haste_since = now.plus_ms(-HASTE_AGAIN_MS);
         let told_hurry_until = now;
         let silence_noted_at = now.plus_ms(-SILENCE_AGAIN_MS);

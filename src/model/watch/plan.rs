@@ -63,6 +63,14 @@ impl WatchPlan {
         self.interval_ms + attempts * (self.timeout_ms + self.backoff_max_ms) + GAP_SLACK_MS + on_its_way_ms
     }
 
+    /// Returns true if nobody can have looked for a while before a start at `now`, after the newest result at `last`: attempts of
+    /// the process before ended with it, so nothing is on its way. Locations in other processes go on meanwhile.
+    pub(super) fn was_interrupted(&self, last: Timestamp, now: Timestamp) -> bool {
+        let is_looked_elsewhere =
+            self.locations.iter().any(|location| location.round == RoundKeeper::Location);
+        !is_looked_elsewhere && now.ms_since(last) > self.interval_ms + GAP_SLACK_MS
+    }
+
     /// Returns the time until which a result from `last` backs the status that was believed then, seen from `now`: up
     /// to now while the next result may still be on its way, otherwise only until the first one was due that did not
     /// come.
