@@ -105,10 +105,10 @@ mod tests {
 
     /// Columns: the operator's colour, that of links in light, in dark.
     #[rstest]
-    #[case::kept_in_light("#9f1239", "#9f1239", "#c67086")]
-    #[case::too_light("#ffdd00", "#807000", "#ffdd00")]
-    #[case::white("#ffffff", "#737373", "#ffffff")]
-    #[case::black("#000000", "#000000", "#7f7f7f")]
+    #[case::kept_in_light("#9f1239", "#9f1239", "#c46e86")]
+    #[case::too_light("#ffdd00", "#837100", "#ffdd00")]
+    #[case::white("#ffffff", "#6f6f6f", "#ffffff")]
+    #[case::black("#000000", "#000000", "#878787")]
     fn links_have_the_colour_of_the_operator_as_far_as_it_can_be_read(
         #[case] chosen: &str,
         #[case] light: &str,

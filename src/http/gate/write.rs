@@ -228,6 +228,7 @@ impl Unanswered {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use rstest::rstest;
 
@@ -236,14 +237,14 @@ mod tests {
     use crate::store::database::sqlite_url;
 
     /// Answers whose transaction the database gives up so many times.
-    struct GivenUp(Cell<u32>);
+    struct GivenUp(AtomicU32);
 
     impl AnswerKeeper for GivenUp {
         fn keep<'a>(&'a self, _: &'a Transaction, _: &'a Reply) -> LocalBoxFuture<'a, Result<(), ApiError>> {
             Box::pin(async {
-                let Some(left) = self.0.get().checked_sub(1) else { return Ok(()) };
-                self.0.set(left);
-                Err(ApiError::GivenUp)
+                let left =
+                    self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+                if left.is_ok() { Err(ApiError::GivenUp) } else { Ok(()) }
             })
         }
     }
@@ -262,7 +263,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let url = sqlite_url(&folder.path().join("main.db"));
         let main = Database::connect(&url, &StoreLimits::default()).await.unwrap();
-        let keeper = Arc::new(GivenUp(Cell::new(given_up)));
+        let keeper = Arc::new(GivenUp(AtomicU32::new(given_up)));
         let kept: Arc<dyn AnswerKeeper> = Arc::<GivenUp>::clone(&keeper);
         let effect = Effect::of(1).kept_by(kept);
         let sent = Cell::new(0);
@@ -271,6 +272,6 @@ mod tests {
             effect.clone().commit_outcome(&main, Reply::data(serde_json::Value::Null)).await
         };
         let outcome = until_kept(|| true, request).await;
-        assert_eq!((sent.get(), outcome.is_ok(), keeper.0.get()), (1, committed, left));
+        assert_eq!((sent.get(), outcome.is_ok(), keeper.0.load(Ordering::Relaxed)), (1, committed, left));
     }
 }
