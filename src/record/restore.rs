@@ -23,7 +23,7 @@ use crate::model::partition::Partitions;
 use crate::model::rules;
 use crate::model::service::ServiceKey;
 use crate::model::verdict::{Verdict, Vote, freshness_ms};
-use crate::model::watch::{AbsentVote, Memory};
+use crate::model::watch::{AbsentVote, Memory, MemorySource};
 use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, Expected, LatestVotes, Within};
@@ -67,6 +67,11 @@ struct Beginning {
 }
 
 impl Beginning {
+    /// The watches before.
+    const fn source(self) -> MemorySource {
+        if self.is_handed_over { MemorySource::OtherProcess } else { MemorySource::EndedProcess }
+    }
+
     /// This process has just started, and watches everything.
     fn of_all(announcer: &Announcer) -> Self {
         let now = announcer.engine.started_at();
@@ -213,9 +218,9 @@ async fn one(announcer: &Announcer, past: &Past, definition: Definition, beginni
     let nothing = HashMap::new();
     let votes = past.votes.get(&definition.key).unwrap_or(&nothing);
     let memory = memory(&definition, definer, past, votes);
-    let memory = Memory { is_handed_over: beginning.is_handed_over, ..memory };
+    let memory = Memory { source: beginning.source(), ..memory };
     let last = votes.values().map(|vote| vote.checked_at).max();
-    let backed_until = last.map(|last| backed_until(&definition, last, beginning.now));
+    let backed_until = last.map(|last| backed_until(&definition, last, beginning.now, beginning.source()));
     let definition = Arc::new(definition);
     let forgotten = (!past.is_known).then(|| Arc::clone(&definition));
     let restored = Restored { key: definition.key, id: definition.id, backed_until, forgotten };
@@ -226,8 +231,12 @@ async fn one(announcer: &Announcer, past: &Past, definition: Definition, beginni
 }
 
 /// Returns the time until which a result from `last` backs the status that was believed then.
-fn backed_until(definition: &Definition, last: Timestamp, now: Timestamp) -> Timestamp {
+fn backed_until(definition: &Definition, last: Timestamp, now: Timestamp, source: MemorySource) -> Timestamp {
+    let has_ended = source == MemorySource::EndedProcess;
     match (&definition.task, definition.heartbeat) {
+        (Some(task), _) if has_ended && task.plan.was_interrupted(last, now) => {
+            last.plus_ms(task.plan.interval_ms)
+        }
         (Some(task), _) => task.plan.backed_until(last, now),
         (None, Some(plan)) => plan.backed_until(last, now),
         (None, None) => last,
@@ -248,7 +257,7 @@ async fn recall(
         .await?
         .first()
         .map(|check| check.checked_at);
-    let backed_until = last.map(|last| backed_until(definition, last, started));
+    let backed_until = last.map(|last| backed_until(definition, last, started, MemorySource::EndedProcess));
     let known = changes::since(reader, service.key, started).await?;
     let before = known.first().filter(|change| change.at < started);
     if let (Some(before), Some(at)) = (before, backed_until)

@@ -20,7 +20,7 @@ use watchkeeper::clock::{Clock, Timestamp};
 use watchkeeper::config::limits::EngineLimits;
 use watchkeeper::engine::aggregator::Snapshot;
 use watchkeeper::model::verdict::Vote;
-use watchkeeper::model::watch::Memory;
+use watchkeeper::model::watch::{Memory, MemorySource};
 
 use crate::facts::Facts;
 use crate::script::{Scripted, code_of, seconds};
@@ -168,6 +168,7 @@ fn remember(facts: &Facts) -> Memory {
         votes: votes.into_iter().collect(),
         status: last.map(|change| change.to).unwrap_or_default(),
         status_since: last.map(|change| change.at),
+        source: MemorySource::EndedProcess,
         ..Memory::default()
     }
 }

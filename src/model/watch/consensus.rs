@@ -12,7 +12,7 @@ use crate::model::rules::Rules;
 use crate::model::status_line::Change;
 use crate::model::verdict::{Verdict, Vote};
 use crate::model::watch::effect::{Effect, Opinion};
-use crate::model::watch::memory::{AbsentVote, Memory, Resumed};
+use crate::model::watch::memory::{AbsentVote, Memory, MemorySource, Resumed};
 use crate::model::watch::plan::WatchPlan;
 use crate::model::watch::recovery::Recovery;
 use crate::model::watch::unrest::{Run, Unrest, beginning};
@@ -72,7 +72,7 @@ impl Consensus {
     pub(super) fn begin(
         plan: &WatchPlan,
         resumed: Resumed,
-        is_handed_over: bool,
+        source: MemorySource,
         now: Timestamp,
     ) -> (Self, Vec<Effect>) {
         let Resumed { votes, absent, line, changes, flapping, recovery } = resumed;
@@ -80,12 +80,14 @@ impl Consensus {
         let last_result_at = known.chain(absent.iter().map(|absent| absent.vote.checked_at)).max();
         let mut consensus = Self {
             voices: vec![Voice::default(); plan.locations.len()].into(),
-            absent: absent.into(),
             course: Course::new(line, flapping, plan.rules.flapping),
             verdict: Verdict::Unknown,
-            was_interrupted: !is_handed_over
+            // Locations that are not known yet may have looked meanwhile.
+            was_interrupted: source == MemorySource::EndedProcess
+                && absent.is_empty()
                 && last_result_at.is_some_and(|last| plan.was_interrupted(last, now)),
             last_result_at,
+            absent: absent.into(),
             uncertain_until: now,
             unrest: None,
             interval_ms: plan.interval_ms,
@@ -219,7 +221,7 @@ impl Consensus {
             status_since: line.since(),
             flapping: self.course.flapping(),
             recovery: unrest.map(|unrest| unrest.recovery),
-            is_handed_over: false,
+            source: MemorySource::SameProcess,
         }
     }
 

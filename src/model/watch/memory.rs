@@ -26,8 +26,20 @@ pub struct Memory {
     pub flapping: Flapping,
     /// Set while the verdict is down, by whoever knows how far the recovery has come.
     pub recovery: Option<Recovery>,
+    /// The watch that it comes from.
+    pub source: MemorySource,
+}
+
+/// The watch that a memory comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemorySource {
+    /// A watch of this process, which goes on.
+    #[default]
+    SameProcess,
     /// Another process looked until a moment ago: what was due since is looked at at once.
-    pub is_handed_over: bool,
+    OtherProcess,
+    /// A process that has ended: nobody has looked since, and none of its attempts is under way.
+    EndedProcess,
 }
 
 /// The newest result of a location that this process does not know yet, but will. It counts while it is fresh, like that of

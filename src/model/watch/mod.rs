@@ -25,7 +25,7 @@ use crate::model::watch::consensus::HURRY_INTERVALS;
 pub use crate::model::watch::consensus::{Confirmation, Consensus};
 pub use crate::model::watch::effect::{Attempt, Effect, Finished, Heard, Opinion, Urge};
 pub(super) use crate::model::watch::memory::Resumed;
-pub use crate::model::watch::memory::{AbsentVote, Memory};
+pub use crate::model::watch::memory::{AbsentVote, Memory, MemorySource};
 pub use crate::model::watch::plan::{PlannedLocation, RoundKeeper, WatchPlan};
 pub use crate::model::watch::recovery::Recovery;
 pub use crate::model::watch::round::{Ended, Round, Start};
@@ -62,7 +62,8 @@ impl Watch {
     /// looked at once. Effects tell the gap since the last result, if there is one.
     #[must_use]
     pub fn begin(plan: WatchPlan, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
-        let is_handed_over = memory.is_handed_over;
+        let source = memory.source;
+        let is_handed_over = source == MemorySource::OtherProcess;
         let resumed = memory.resume(Some(&plan), now);
         let is_new = resumed.votes.is_empty();
         let last_look = |slot| {
@@ -82,7 +83,7 @@ impl Watch {
         let arrivals = (0..rounds.len()).filter(|_| is_kept_elsewhere);
         let arrivals = arrivals.map(|slot| Arrivals::after(last_look(slot))).collect();
         let next_judgement = is_kept_elsewhere.then(|| now.plus_ms(plan.interval_ms));
-        let (consensus, effects) = Consensus::begin(&plan, resumed, is_handed_over, now);
+        let (consensus, effects) = Consensus::begin(&plan, resumed, source, now);
         let haste_since = now.plus_ms(-HASTE_AGAIN_MS);
         let told_hurry_until = now;
         let silence_noted_at = now.plus_ms(-SILENCE_AGAIN_MS);

@@ -65,7 +65,8 @@ impl WatchPlan {
 
     /// Returns true if nobody can have looked for a while before a start at `now`, after the newest result at `last`: attempts of
     /// the process before ended with it, so nothing is on its way. Locations in other processes go on meanwhile.
-    pub(super) fn was_interrupted(&self, last: Timestamp, now: Timestamp) -> bool {
+    #[must_use]
+    pub fn was_interrupted(&self, last: Timestamp, now: Timestamp) -> bool {
         let is_looked_elsewhere =
             self.locations.iter().any(|location| location.round == RoundKeeper::Location);
         !is_looked_elsewhere && now.ms_since(last) > self.interval_ms + GAP_SLACK_MS
