@@ -1,5 +1,7 @@
 //! Host names of status pages (contract 4.15): their form, which ones are ours, and which records a custom domain needs.
 
+use std::net::IpAddr;
+
 use crate::model::domain::Domain;
 
 /// The host names that this installation goes by, without ports.
@@ -39,6 +41,12 @@ impl DomainNames {
     #[must_use]
     pub fn is_own(&self, hostname: &str) -> bool {
         self.own().any(|ours| hostname == ours)
+    }
+
+    /// Returns true if the API is known by this host: one of our names, `localhost` or an address.
+    #[must_use]
+    pub fn is_of_api(&self, host: &str) -> bool {
+        self.is_own(host) || host == "localhost" || host.parse::<IpAddr>().is_ok()
     }
 
     fn own(&self) -> impl Iterator<Item = &str> {

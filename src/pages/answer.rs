@@ -1,9 +1,14 @@
 //! The responses that carry pages, with the headers that keep a browser from doing anything but show them.
 
+use std::sync::LazyLock;
+
 use actix_web::http::StatusCode;
 use actix_web::http::header;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
 
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::Appearance;
@@ -21,6 +26,17 @@ const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; style-src 'self'; img-s
 
 const STYLE: &str = include_str!("templates/style.css");
 const DARK_STYLE: &str = include_str!("templates/dark.css");
+
+/// The style of a page that brings it along.
+static NOTICE_STYLE: LazyLock<String> =
+    LazyLock::new(|| format!("{STYLE}@media (prefers-color-scheme: dark) {{\n{DARK_STYLE}}}\n"));
+/// What such a page may do: be shown, with that one style.
+static NOTICE_POLICY: LazyLock<String> = LazyLock::new(|| {
+    let hash = STANDARD.encode(Sha256::digest(NOTICE_STYLE.as_bytes()));
+    format!(
+        "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+});
 
 /// The seconds after which a browser reads a page again that somebody leaves open.
 const REFRESH_SECONDS: &str = "60";
@@ -42,13 +58,9 @@ pub(super) fn page(page: &Statuspage, html: String, locale: &str) -> HttpRespons
 }
 
 /// A style sheet that all pages share, by its path.
-pub(super) fn sheet_of_all(path: &str) -> Option<HttpResponse> {
-    let text = match path {
-        "/style.css" => STYLE,
-        "/dark.css" => DARK_STYLE,
-        _ => return None,
-    };
-    Some(sheet(text.to_owned(), "public, max-age=300"))
+pub(super) fn sheet_of_all(path: &str) -> HttpResponse {
+    let text = if path == "/dark.css" { DARK_STYLE } else { STYLE };
+    sheet(text.to_owned(), "public, max-age=300")
 }
 
 /// Remembers the choice of a visitor and leads back to the page.
@@ -102,8 +114,8 @@ pub(super) fn wrong_method() -> HttpResponse {
 
 fn notice(status: StatusCode, title: &'static str, text: &'static str) -> HttpResponse {
     // A template of two fixed texts cannot fail; the text alone would do.
-    let html = NoticeView { title, text }.render().unwrap_or_else(|_| text.to_owned());
-    guarded(status, POLICY)
+    let html = NoticeView { style: &NOTICE_STYLE, title, text }.render().unwrap_or_else(|_| text.to_owned());
+    guarded(status, &NOTICE_POLICY)
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .content_type("text/html; charset=utf-8")
         .body(html)
@@ -116,7 +128,7 @@ fn sheet(text: String, caching: &'static str) -> HttpResponse {
         .body(text)
 }
 
-fn guarded(status: StatusCode, policy: &'static str) -> HttpResponseBuilder {
+fn guarded(status: StatusCode, policy: &str) -> HttpResponseBuilder {
     let mut answer = HttpResponse::build(status);
     answer
         .insert_header((header::CONTENT_SECURITY_POLICY, policy))

@@ -60,11 +60,6 @@ impl Pages {
     }
 
     async fn answer(&self, visit: &Visit) -> Option<HttpResponse> {
-        let is_read = visit.method == Method::GET || visit.method == Method::HEAD;
-        if let Some(sheet) = answer::sheet_of_all(&visit.path).filter(|_| is_read) {
-            // Also where there is no page: what says so looks like one.
-            return Some(sheet);
-        }
         let main = self.databases.main.reader();
         let found = match &visit.host {
             Host::Slug(slug) => visitors::by_slug(main, slug).await,
@@ -108,6 +103,7 @@ impl Pages {
             "/robots.txt" => answer::robots(is_open),
             _ if !is_open => answer::restricted(),
             "/" => self.show(visit, page).await?,
+            path @ ("/style.css" | "/dark.css") => answer::sheet_of_all(path),
             "/custom.css" if own_style::has_own_style(page) => answer::own_style(own_style::own_style(page)),
             path => match appearance::choice(path).filter(|_| page.allows_appearance_switch) {
                 Some(chosen) => answer::chosen(chosen),

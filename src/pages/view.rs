@@ -50,6 +50,8 @@ pub(super) struct Head {
 #[derive(Template)]
 #[template(path = "notice.html")]
 pub(super) struct NoticeView {
+    /// It brings its style: on a host without a page there are no files.
+    pub(super) style: &'static str,
     pub(super) title: &'static str,
     pub(super) text: &'static str,
 }

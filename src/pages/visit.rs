@@ -2,8 +2,6 @@
 //!
 //! Only the one `Host` header counts: what else a client or a proxy writes about hosts is not read.
 
-use std::net::IpAddr;
-
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap};
@@ -81,7 +79,7 @@ fn host(headers: &HeaderMap, names: &DomainNames) -> Option<Host> {
         return None;
     }
     let host = host_of_header(only.to_str().ok()?)?;
-    if names.is_own(&host) || host == "localhost" || host.parse::<IpAddr>().is_ok() {
+    if names.is_of_api(&host) {
         return None;
     }
     if let Some(slug) = names.slug(&host) {

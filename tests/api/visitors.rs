@@ -95,17 +95,30 @@ fn a_notice_has_no_progress() {
     assert!(html.contains("Back in January.") && !html.contains("Investigating"), "{html}");
 }
 
-/// Also what says that there is no page looks like one.
+/// Also what says that there is no page looks like one; it brings its style along, as there are no files either.
 #[test]
-fn style_sheets_are_served_where_no_page_is() {
+fn a_page_that_is_missing_brings_its_style() {
     let client = Server::shared_client();
     let missing = get_at(&client, "no-such-page.localhost", "/").expect(404);
-    assert!(missing.body.contains("href=\"/style.css\""));
+    assert!(
+        missing.body.contains("<style>:root {") && !missing.body.contains("/style.css"),
+        "{}",
+        missing.body
+    );
+    assert!(missing.header("content-security-policy").unwrap().contains("style-src 'sha256-"));
     for path in ["/style.css", "/dark.css"] {
-        let sheet = get_at(&client, "no-such-page.localhost", path).expect(200);
-        assert_eq!(sheet.header("content-type"), Some("text/css; charset=utf-8"));
+        get_at(&client, "no-such-page.localhost", path).expect(404);
         visit(&client, "POST", "no-such-page.localhost", path, &["Content-Length: 0"]).expect(404);
     }
+}
+
+/// A name without a dot may be that of this machine in a network: the API answers there, and nothing else does.
+#[test]
+fn a_host_that_is_nobodys_has_no_front_page() {
+    let client = Server::shared_client();
+    get_at(&client, "shop", "/").expect(404);
+    get_at(&client, "shop", "/healthz").expect(200);
+    get_at(&client, "localhost", "/").expect(200);
 }
 
 #[test]

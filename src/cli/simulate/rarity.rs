@@ -16,7 +16,9 @@ pub(super) fn warning(simulation: &Simulation, interval_seconds: f64) -> anyhow:
     let period_ms = time(&simulation.period.to)?.ms() - time(&simulation.period.from)?.ms();
     #[expect(clippy::cast_precision_loss, reason = "a few million results in a few months")]
     let (period, most) = (period_ms as f64 / 1_000.0, most as f64);
-    let apart = (period - simulation.before.no_data_seconds).max(0.0) / most;
+    // Rare results leave gaps between them in the past, which the simulated checks fill; time without any leaves them in both.
+    let no_data = simulation.before.no_data_seconds.min(simulation.after.no_data_seconds);
+    let apart = (period - no_data).max(0.0) / most;
     Ok((apart > RARE * interval_seconds).then(|| {
         format!(
             "Results are rarer than the interval: one in {apart:.0} s, and a check is due every {interval_seconds:.0} s. Each result \
@@ -32,14 +34,16 @@ mod tests {
 
     use super::*;
 
-    fn simulation(results: u64, no_data_seconds: f64) -> Simulation {
-        let account: Value = json!({
+    fn simulation(results: u64, no_data_seconds: (f64, f64)) -> Simulation {
+        let account = |no_data_seconds: f64| -> Value {
+            json!({
             "status_at_start": "up", "status_changes": [], "incidents": [], "outages": 0, "uptime_percentage": 100.0,
             "down_seconds": 0.0, "degraded_seconds": 0.0, "no_data_seconds": no_data_seconds, "detection_seconds": null,
-        });
+            })
+        };
         let answer = json!({
             "period": {"from": "2026-11-01T00:00:00.000Z", "to": "2026-11-01T01:00:00.000Z"},
-            "results": results, "before": account, "after": account,
+            "results": results, "before": account(no_data_seconds.0), "after": account(no_data_seconds.1),
             "locations": [
                 {"code": "a", "results": results, "used": true}, {"code": "b", "results": 9_999, "used": false},
             ],
@@ -49,13 +53,13 @@ mod tests {
     }
 
     #[rstest]
-    #[case::ten_minutes_apart(6, 0.0, 5.0, Some("one in 600 s, and a check is due every 5 s"))]
-    #[case::as_often_as_due(720, 0.0, 5.0, None)]
-    #[case::most_of_it_has_no_data(60, 3_300.0, 5.0, None)]
-    #[case::nothing_is_stored(0, 0.0, 5.0, None)]
+    #[case::ten_minutes_apart(6, (3_550.0, 0.0), 5.0, Some("one in 600 s, and a check is due every 5 s"))]
+    #[case::as_often_as_due(720, (0.0, 0.0), 5.0, None)]
+    #[case::most_of_it_has_no_data(60, (3_300.0, 3_300.0), 5.0, None)]
+    #[case::nothing_is_stored(0, (0.0, 0.0), 5.0, None)]
     fn results_that_are_rare_are_told(
         #[case] results: u64,
-        #[case] no_data_seconds: f64,
+        #[case] no_data_seconds: (f64, f64),
         #[case] interval_seconds: f64,
         #[case] words: Option<&str>,
     ) {

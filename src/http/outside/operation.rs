@@ -12,6 +12,7 @@ use crate::http::openapi::Description;
 use crate::http::outside::front::Front;
 use crate::http::outside::front_page::FrontPage;
 use crate::http::v1::warnings::warnings;
+use crate::model::domain_names::host_of_header;
 use crate::telemetry::{Collect as _, Exposition};
 
 /// Alive: the process answers.
@@ -74,8 +75,15 @@ fn undescribed(reason: &str, request: &HttpRequest) -> HttpResponse {
     ApiError::Internal(error).to_response(&request_id(request.headers()))
 }
 
-/// What this is, and where to go.
-pub(in crate::http) async fn front_page(front: web::Data<Front>) -> HttpResponse {
+/// What this is, and where to go: on the hosts by which the API is known. A host that is nobody's has no such page.
+pub(in crate::http) async fn front_page(front: web::Data<Front>, request: HttpRequest) -> HttpResponse {
+    let host = request.headers().get(header::HOST).and_then(|line| host_of_header(line.to_str().ok()?));
+    if host.is_some_and(|host| !front.state.domain_names.is_of_api(&host)) {
+        let id = request_id(request.headers());
+        let mut response = ApiError::NotFound.to_response(&id);
+        add_common(response.headers_mut(), &id);
+        return response;
+    }
     let FrontPage { html, policy } = &front.page;
     for_people(policy).body(html.clone())
 }
