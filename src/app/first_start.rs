@@ -4,7 +4,7 @@
 //! Files that hold secrets are readable by their owner alone.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -52,6 +52,22 @@ pub struct FolderLock {
     pub file: File,
     /// The name of the node that works on this folder: drawn once, and written into the file.
     pub node: Id,
+}
+
+/// Returns true if a server runs on the data folder.
+///
+/// # Errors
+/// When the lock cannot be looked at; a folder without a lock was never served.
+pub fn is_served(folder: &Path) -> std::io::Result<bool> {
+    match File::open(folder.join("serve.lock")) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+        Ok(file) => match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(error),
+        },
+    }
 }
 
 /// A lock on the data folder: two servers on one folder would check and record everything twice.

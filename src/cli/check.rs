@@ -106,7 +106,9 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> anyhow::Resul
         }
         println!("{shown}");
     } else {
-        print!("{}", picture::draw(target, &outcome, std::io::stdout().is_terminal()));
+        if !matches!(&outcome, Outcome::Measured(measurement) if is_blocked(measurement)) {
+            print!("{}", picture::draw(target, &outcome, std::io::stdout().is_terminal()));
+        }
         print!("{}", findings::draw(&findings));
     }
     Ok(ExitCode::from(exit_code(&outcome)))
@@ -203,7 +205,7 @@ fn to_json(target: &str, outcome: &Outcome) -> Value {
         }
         Outcome::Measured(seen) => json!({
             "target": target,
-            "status": seen.status.as_str(),
+            "status": if is_blocked(seen) { "no_data" } else { seen.status.as_str() },
             "response_time_ms": milliseconds(seen.response_time),
             "status_code": seen.status_code,
             "error_code": seen.failure.as_ref().map(|failure| failure.code.as_str()),

@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use url::Url;
 
+use crate::app::first_start;
 use crate::config::Config;
 use crate::doctor::finding::Finding;
 
@@ -29,6 +30,11 @@ pub(super) async fn look(config: Arc<Config>) -> Vec<Finding> {
     let answered = timeout(ANSWER_WITHIN, ask(&config, "/readyz")).await;
     match answered.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
         Ok(answer) => judged_answer(&answer),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused && is_served(&config) => {
+            let said = format!("one runs on {}, but not at {}", config.data_dir.display(), config.listen);
+            let advice = "give the settings of the server: --config-file, --listen, or its environment";
+            vec![Finding::unknown(check, said, advice)]
+        }
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
             vec![match TcpListener::bind(config.listen) {
                 Ok(_) => Finding::fine(check, format!("it does not run; {} is free for it", config.listen)),
@@ -45,6 +51,11 @@ pub(super) async fn look(config: Arc<Config>) -> Vec<Finding> {
             "look who listens there: ss -ltnp",
         )],
     }
+}
+
+/// Returns true if a server is known to run on the data folder.
+fn is_served(config: &Config) -> bool {
+    first_start::is_served(&config.data_dir).unwrap_or(false)
 }
 
 /// The answer of a server, as text with its head.

@@ -58,6 +58,10 @@ async fn a_stopped_installation_is_looked_at_and_left_as_it_is() {
     let mut server = Server::embedded("", &[]);
     create_unconfigured(&server.client());
     let folder = server.data();
+    // It is asked at an address at which no server listens.
+    let (verdicts, said) = found(&doctor(&folder, &[]), "server");
+    assert_eq!(verdicts, ["unknown"], "{said}");
+    assert!(said.contains("one runs on "), "{said}");
     let beside = doctor(&folder, &[("WATCHKEEPER_LISTEN_UNKNOWN", "x")]);
     assert_eq!(found(&beside, "main database").0, ["fine"], "beside the running server");
     assert_eq!(found(&beside, "settings").0, ["warning"], "a variable that is no setting");

@@ -22,16 +22,21 @@ use crate::model::statuspage::{CSS_LENGTH, NAME_LENGTH, URL_LENGTH, WHITELIST_MA
 
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/statuspages/{id}";
-const FLAGS: [&str; 5] = [
-    "show_logo",
-    "show_affected_services",
-    "show_unlinked_services",
-    "show_incident_history",
-    "status_json_includes_hidden",
+/// Flags of a page, with what they do.
+const FLAGS: [(&str, &str); 5] = [
+    ("show_logo", "True: the logo stands above the name."),
+    ("show_affected_services", "True: incidents and maintenances name the components that they affect."),
+    ("show_unlinked_services", "True: they name affected services without a component as well."),
+    ("show_incident_history", "Stored; pages show no history yet."),
+    ("status_json_includes_hidden", "Stored; pages have no public JSON yet."),
 ];
 const SEO_TEXTS: [(&str, RangeInclusive<usize>); 3] =
     [("title", TITLE_LENGTH), ("description", DESCRIPTION_LENGTH), ("image_subtitle", IMAGE_SUBTITLE_LENGTH)];
-const SEO_FLAGS: [&str; 3] = ["indexable", "live_status", "event_images"];
+const SEO_FLAGS: [(&str, &str); 3] = [
+    ("indexable", "True: search engines may show the page."),
+    ("live_status", "Stored; previews do not show the status yet."),
+    ("event_images", "Stored; previews have no images yet."),
+];
 
 /// A file of a page: its path, the ids and summaries of both operations, and what may be uploaded.
 struct File {
@@ -150,7 +155,9 @@ fn sent_seo() -> Shape {
         shape.may_have(name, or_empty_list(map_of(text(0, *length.end()))).nullable())
     });
     let flags = boolean().default_value(true);
-    texts.may_have("image_appearance", image_appearance()).may_have_all(&SEO_FLAGS, &flags).closed()
+    let flags =
+        SEO_FLAGS.iter().fold(texts, |shape, (name, words)| shape.may_have(name, flags.clone().says(words)));
+    flags.may_have("image_appearance", image_appearance()).closed()
 }
 
 /// `#RRGGBB`; null and an empty text mean that there is none.
@@ -167,19 +174,28 @@ fn sent_password() -> Shape {
 fn write() -> Shape {
     let address = || text_in(&URL_LENGTH).nullable().says("`http://`, `https://` or `mailto:`.");
     let locales = list_of(string()).items(1, 100).nullable();
-    object()
+    let whitelist = list_of(string()).items(0, WHITELIST_MAX).nullable();
+    let flags =
+        FLAGS.iter().fold(object(), |object, (name, words)| object.may_have(name, boolean().says(words)));
+    flags
         .may_have("name", translatable(&NAME_LENGTH))
         .may_have("slug", slug().nullable().says("Null on create: derived from the name."))
-        .may_have_all(&["primary_color", "secondary_color"], &sent_color())
+        .may_have(
+            "primary_color",
+            sent_color().says("Of the line at the top, and of links as far as they can be read."),
+        )
+        .may_have("secondary_color", sent_color().says("Of the lines below headings."))
         .may_have("custom_css", text_in(&CSS_LENGTH).nullable().says("Dangerous parts are removed."))
         .may_have_all(&["imprint_url", "privacy_policy_url"], &address())
-        .may_have_all(&FLAGS, &boolean())
         .may_have("logo_size", logo_size())
         .may_have("access_type", access_type())
         .may_have("password", sent_password())
-        .may_have("email_whitelist", list_of(string()).items(0, WHITELIST_MAX).nullable())
+        .may_have("email_whitelist", whitelist.says("Stored; visitors cannot sign in yet."))
         .may_have("appearance", appearance().default_value(Appearance::System.as_str()))
-        .may_have("allow_appearance_switch", boolean().default_value(true))
+        .may_have(
+            "allow_appearance_switch",
+            boolean().default_value(true).says("True: visitors may choose light or dark."),
+        )
         .may_have("subscriber_channels", subscriber_channels().items(1, SubscriberChannel::WORDS.len()))
         .may_have("supported_locales", locales.says("Null: those of the organisation."))
         .may_have("default_locale", string().nullable())

@@ -216,27 +216,32 @@ pub(super) fn slug() -> Shape {
 
 /// The size of the logo.
 pub(super) fn logo_size() -> Shape {
-    one_of(LogoSize::WORDS)
+    one_of(LogoSize::WORDS).says("Height of the logo.")
 }
 
 /// Returns the schema of the access type of a page.
 pub(super) fn access_type() -> Shape {
-    one_of(AccessType::WORDS)
+    one_of(AccessType::WORDS).says(
+        "`public`: everybody sees the page. Otherwise nobody does yet: visitors are told that access is restricted, and there is \
+         no form for a password.",
+    )
 }
 
 /// The colour scheme of a page.
 pub(super) fn appearance() -> Shape {
-    one_of(Appearance::WORDS)
+    one_of(Appearance::WORDS).says("The colours at first; `system`: those of the visitor's system.")
 }
 
 /// Returns the schema of the channels through which visitors may subscribe.
 pub(super) fn subscriber_channels() -> Shape {
-    list_of(one_of(SubscriberChannel::WORDS))
+    list_of(one_of(SubscriberChannel::WORDS)).says("Stored; visitors cannot subscribe yet.")
 }
 
 /// The colours of the preview image.
 pub(super) fn image_appearance() -> Shape {
-    one_of(ImageAppearance::WORDS).default_value(ImageAppearance::Auto.as_str())
+    one_of(ImageAppearance::WORDS)
+        .default_value(ImageAppearance::Auto.as_str())
+        .says("Stored; previews have no image yet.")
 }
 
 /// A colour or null.
