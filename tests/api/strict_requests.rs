@@ -109,7 +109,7 @@ fn lists(client: &Client, paths: &BTreeMap<String, String>) -> Vec<(String, u16,
 #[test]
 fn every_operation_refuses_what_it_does_not_know_and_does_nothing() {
     let server = Server::shared();
-    let client = server.member(&server.organisation("business"), "engine.view,all");
+    let client = server.member(&server.organisation("business"), "engine.view,engine.backup,all");
     let belongings = one_of_each(&client);
     let before = lists(&client, &belongings);
     let document = client.without_token().get("/openapi.json").expect(200).json();

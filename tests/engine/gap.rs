@@ -34,12 +34,12 @@ use crate::play::play;
 )]
 #[case::a_restart_finds_also_a_short_gap(
     "a: 0 up",
-    "0 watch every=10; 31 stop; 50 start; 75 end",
-    "0 unknown>up votes | 40 up>no_data gap | 60 no_data>up votes"
+    "0 watch every=200; 230 stop; 408 start; 650 end",
+    "0 unknown>up votes | 400 up>no_data gap | 408 no_data>up votes"
 )]
 #[case::a_check_that_is_a_little_late_is_no_gap(
     "a: 0 up",
-    "0 watch every=10; 31 stop; 44 start; 75 end",
+    "0 watch every=200; 230 stop; 403 start; 650 end",
     "0 unknown>up votes"
 )]
 #[case::a_restart_finds_its_own_gap(

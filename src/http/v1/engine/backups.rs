@@ -33,6 +33,7 @@ pub(in crate::http::v1) async fn list_backups(call: Call<AppState>) -> Result<Re
 
 pub(in crate::http::v1) async fn create_backup(call: Call<AppState>) -> Result<Committed, ApiError> {
     let Call { state, effect, .. } = call;
+    effect.check()?;
     let write = effect.begin(&state.databases.main).await?;
     let progress = state.backups.request(state.guard.trusted_now()).map_err(Conflict::Backup)?;
     write.commit(Reply::accepted(to_json(&BackupView::of_running(&progress)))).await
