@@ -8,6 +8,7 @@ mod body_text;
 mod bounded;
 mod charset;
 mod coding;
+mod cookies;
 mod driver;
 mod exchange;
 mod facts;
@@ -93,7 +94,7 @@ impl Visit<'_> {
     ) -> Result<(Answer, Option<Failure>), Stop> {
         let (mut answer, partial) = self.ask_both(&trail.hop, attempt).await?;
         while let Some(next) = self.next(trail, &answer)? {
-            trail.advance(next)?;
+            trail.advance(next, &answer.headers)?;
             answer = self.ask(&trail.hop, attempt).await?;
         }
         Ok((answer, partial))
