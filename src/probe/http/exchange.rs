@@ -13,7 +13,7 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout_at;
 
-use crate::egress::{HEAD_MAX_BYTES, HEAD_MAX_LINES};
+use crate::egress::{HEAD_MAX_BYTES, HEAD_MAX_LINES, LenientStream};
 use crate::model::check::ErrorCode;
 use crate::probe::attempt::Attempt;
 use crate::probe::http::answer::{Answer, Intake, Received};
@@ -37,14 +37,18 @@ pub(super) async fn exchange(
 ) -> Result<Answer, NoAnswer> {
     let stamps = Arc::new(Stamps::new());
     let is_http2 = link.is_http2();
-    let io = TokioIo::new(Meter::new(link, stamps.clone()));
+    let meter = Meter::new(link, stamps.clone());
     let conversation = Conversation { stamps, intake, is_final, attempt };
     if is_http2 {
         let chores = Chores::default();
-        let (mut sender, connection) = http2_settings(&chores).handshake(io).await.map_err(|e| broken(&e))?;
+        let (mut sender, connection) =
+            http2_settings(&chores).handshake(TokioIo::new(meter)).await.map_err(|e| broken(&e))?;
         conversation.talk(Driver::new(connection, Some(chores)), sender.send_request(request)).await
     } else {
-        let (mut sender, connection) = http1_settings().handshake(io).await.map_err(|e| broken(&e))?;
+        let (mut sender, connection) = http1_settings()
+            .handshake(TokioIo::new(LenientStream::new(meter)))
+            .await
+            .map_err(|e| broken(&e))?;
         conversation.talk(Driver::new(connection, None), sender.send_request(request)).await
     }
 }
