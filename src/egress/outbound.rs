@@ -95,9 +95,6 @@ impl Outbound {
             }
             Err(_elapsed) => return Err(Failed::Timeout(Stage::Connecting)),
         };
-        match timeout_at(deadline, Answer::take_in(answered)).await {
-            Ok(taken) => taken.map_err(|error| Failed::of(&error)),
-            Err(_elapsed) => Err(Failed::Timeout(Stage::Reading)),
-        }
+        Answer::take_in(answered, deadline).await
     }
 }

@@ -127,7 +127,6 @@ enum Conduct {
     Close,
     Silence,
     SlowHead,
-    SlowBody,
     Send(&'static str),
 }
 
@@ -139,7 +138,6 @@ async fn conducted(conduct: Conduct) -> Server {
             Conduct::Close => drop(stream),
             Conduct::Silence => std::future::pending().await,
             Conduct::SlowHead => drip(stream, "HTTP/1.1 200 OK\r\nX-Slow: ").await,
-            Conduct::SlowBody => drip(stream, "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n").await,
             Conduct::Send(bytes) => stream.write_all(bytes.as_bytes()).await.unwrap(),
         }
     })
@@ -161,7 +159,6 @@ async fn drip(mut stream: tokio::net::TcpStream, start: &str) {
 #[case(Conduct::Close, ErrorCode::HttpProtocol)]
 #[case(Conduct::Silence, ErrorCode::HttpTimeout)]
 #[case(Conduct::SlowHead, ErrorCode::HttpTimeout)]
-#[case(Conduct::SlowBody, ErrorCode::HttpTimeout)]
 #[case(Conduct::Send("SSH-2.0-OpenSSH_9.2\r\n"), ErrorCode::HttpProtocol)]
 #[case(Conduct::Send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc"), ErrorCode::HttpProtocol)]
 #[case(Conduct::Send("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"), ErrorCode::HttpProtocol)]

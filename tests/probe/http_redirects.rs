@@ -3,7 +3,7 @@
 use rstest::rstest;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
-use watchkeeper::model::check::ErrorCode;
+use watchkeeper::model::check::{CheckStatus, ErrorCode};
 
 use crate::support::server::Server;
 use crate::support::{UP, condition, down, http, measure, toolbox, verdict};
@@ -113,4 +113,44 @@ async fn a_redirect_passes_the_gate_again(#[case] location: &str, #[case] code: 
     let server = Server::answering(to(location)).await;
     let measured = measure(&http(&server.url("/"), &json!({})), &toolbox()).await;
     assert_eq!(verdict(&measured), down(code));
+}
+
+/// RFC 6265, sections 5.2 to 5.4: some sites set a cookie and send the visitor back to where it came from.
+#[rstest]
+#[case::to_itself(&[("/", "", "seen=1; Path=/", "/"), ("/", "seen=1", "", "")], UP)]
+#[case::by_another_way(
+    &[("/", "", "", "/login"), ("/login", "", "seen=1; Path=/", "/"), ("/", "seen=1", "", "")],
+    UP
+)]
+#[case::replaced(&[("/", "", "n=1", "/"), ("/", "n=1", "n=2", "/"), ("/", "n=2", "", "")], UP)]
+#[case::a_circle(&[("/", "", "", "/")], down(ErrorCode::HttpRedirectLoop))]
+#[case::a_circle_with_a_cookie(
+    &[("/", "", "n=1", "/"), ("/", "n=1", "n=1", "/")],
+    down(ErrorCode::HttpRedirectLoop)
+)]
+#[case::a_cookie_for_another_path(&[("/", "", "n=1; Path=/x", "/")], down(ErrorCode::HttpRedirectLoop))]
+#[tokio::test]
+async fn cookies_are_taken_along(
+    #[case] steps: &'static [(&str, &str, &str, &str)],
+    #[case] expected: (CheckStatus, Option<ErrorCode>),
+) {
+    let server = Server::start(move |mut stream, visit| async move {
+        let request = visit.request(&mut stream).await;
+        let path = request.split(' ').nth(1).unwrap();
+        let cookie =
+            request.split("\r\ncookie: ").nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default();
+        let step = steps.iter().find(|step| (step.0, step.1) == (path, cookie));
+        let response = match step {
+            Some((_, _, "", "")) => OK.to_owned(),
+            Some((_, _, "", location)) => to(location),
+            Some((_, _, set, location)) => {
+                to(location).replacen("\r\n", &format!("\r\nSet-Cookie: {set}\r\n"), 1)
+            }
+            None => "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_owned(),
+        };
+        stream.write_all(response.as_bytes()).await.unwrap();
+    })
+    .await;
+    assert_eq!(verdict(&measure(&http(&server.url("/"), &json!({})), &toolbox()).await), expected);
+    assert_eq!(server.requests().len(), steps.len());
 }

@@ -6,6 +6,7 @@ mod dns;
 mod egress;
 mod http;
 mod http2;
+mod http_endless;
 mod http_hostile;
 mod http_redirects;
 mod icmp;

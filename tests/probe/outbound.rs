@@ -125,6 +125,34 @@ async fn an_untidy_head_is_an_answer(#[case] lines: &str) {
     );
 }
 
+/// The same for what only curl and browsers take.
+#[rstest]
+#[case("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n")]
+#[case("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\nok\n0\nno trailer\n\n")]
+#[case("HTTP/1.1 200 OK\r\nContent-Length: 2 bytes\r\n\r\nok")]
+#[case("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nok")]
+#[case("http/1.1  200 O\x01K\r\nX-A: a\rb\r\n\r\nok")]
+#[tokio::test]
+async fn an_untidy_answer_is_one(#[case] response: &str) {
+    assert_eq!(
+        answer(response).await,
+        Ok(Answer { status: 200, retry_after: None, excerpt: "ok".to_owned() })
+    );
+}
+
+/// A receiver whose answer does not end has taken the message.
+#[tokio::test]
+async fn an_answer_without_end_is_one() {
+    let server = Server::start(|mut stream, visit| async move {
+        visit.request(&mut stream).await;
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nok").await.unwrap();
+        let _ = stream.read(&mut [0]).await;
+    })
+    .await;
+    let got = own().send(post(&server.url("/"))).await;
+    assert_eq!(got, Ok(Answer { status: 200, retry_after: None, excerpt: "ok".to_owned() }));
+}
+
 #[tokio::test]
 async fn a_head_without_end_is_refused() {
     let response = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(400_000));

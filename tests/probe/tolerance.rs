@@ -77,6 +77,32 @@ async fn a_redirect_may_fold_its_lines() {
     assert_eq!(server.requests().len(), 2);
 }
 
+/// Answers that curl and browsers take.
+#[rstest]
+#[case::chunks_of_1_0("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")]
+#[case::chunks_by_line_feeds("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello\n0\n\n")]
+#[case::folded_trailers(
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: 1\r\n 2\r\n\r\n"
+)]
+#[case::invalid_trailers(
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nno trailer\r\n\r\n"
+)]
+#[case::a_plus("HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello")]
+#[case::a_semicolon("HTTP/1.1 200 OK\r\nContent-Length: 5;\r\n\r\nhello")]
+#[case::a_decimal("HTTP/1.1 200 OK\r\nContent-Length: 5.0\r\n\r\nhello")]
+#[case::a_unit("HTTP/1.1 200 OK\r\nContent-Length: 5 bytes\r\n\r\nhello")]
+#[case::a_huge_length("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhello")]
+#[case::a_control_character("HTTP/1.1 200 O\x01K\r\nContent-Length: 5\r\n\r\nhello")]
+#[case::a_tab("HTTP/1.1 200\tOK\r\nContent-Length: 5\r\n\r\nhello")]
+#[case::two_blanks("HTTP/1.1  200 OK\r\nContent-Length: 5\r\n\r\nhello")]
+#[case::small_letters("http/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")]
+#[case::a_bare_return("HTTP/1.1 200 OK\r\nX-A: a\rb\r\nContent-Length: 5\r\n\r\nhello")]
+#[case::a_long_name(format!("HTTP/1.1 200 OK\r\n{}: 1\r\nContent-Length: 5\r\n\r\nhello", "a".repeat(70_000)))]
+#[tokio::test]
+async fn an_untidy_answer_is_read(#[case] response: impl Into<Vec<u8>>) {
+    assert_eq!(check(response, "body", &json!("hello")).await, UP);
+}
+
 fn gzip(plain: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(plain).unwrap();

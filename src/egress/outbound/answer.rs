@@ -5,11 +5,13 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::header::RETRY_AFTER;
+use http::header::{CONTENT_LENGTH, RETRY_AFTER};
 use http::{HeaderMap, Response};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use tokio::time::{Instant, timeout_at};
 
+use super::failed::{Failed, Stage};
 use crate::clock::Timestamp;
 
 /// Most bytes of a body that are read.
@@ -59,18 +61,18 @@ impl RetryAfter {
 }
 
 impl Answer {
-    /// Reads the body up to the limit; a longer one costs the connection.
-    pub(super) async fn take_in(response: Response<Incoming>) -> hyper::Result<Self> {
+    /// Reads the body up to the limit; a longer one costs the connection. A body without end is read until `deadline`:
+    /// who answers like that has taken the request.
+    pub(super) async fn take_in(response: Response<Incoming>, deadline: Instant) -> Result<Self, Failed> {
         let (head, mut body) = response.into_parts();
         let mut kept = Vec::new();
-        let mut read = 0_usize;
-        while read < READ_MAX_BYTES
-            && let Some(frame) = body.frame().await
-        {
-            if let Ok(piece) = frame?.into_data() {
-                read += piece.len();
-                keep(&mut kept, &piece);
+        let reading = read(&mut body, &mut kept);
+        match timeout_at(deadline, reading).await {
+            Ok(read) => read.map_err(|error| Failed::of(&error))?,
+            Err(_elapsed) if head.headers.contains_key(CONTENT_LENGTH) => {
+                return Err(Failed::Timeout(Stage::Reading));
             }
+            Err(_elapsed) => {}
         }
         Ok(Self {
             status: head.status.as_u16(),
@@ -78,6 +80,19 @@ impl Answer {
             excerpt: excerpt(&kept),
         })
     }
+}
+
+async fn read(body: &mut Incoming, kept: &mut Vec<u8>) -> hyper::Result<()> {
+    let mut length = 0_usize;
+    while length < READ_MAX_BYTES
+        && let Some(frame) = body.frame().await
+    {
+        if let Ok(piece) = frame?.into_data() {
+            length += piece.len();
+            keep(kept, &piece);
+        }
+    }
+    Ok(())
 }
 
 fn keep(kept: &mut Vec<u8>, piece: &Bytes) {

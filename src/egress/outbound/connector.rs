@@ -27,7 +27,7 @@ use tower_service::Service;
 use super::failed::{ConnectFault, Failed, TlsFault};
 use super::names::Names;
 use super::parts::{OutboundError, OutboundParts};
-use crate::egress::{CertificateTime, Egress, Pinned, authorities, trouble};
+use crate::egress::{CertificateTime, Egress, LenientStream, Pinned, authorities, trouble};
 use crate::model::check::Trouble;
 
 /// The longest that opening one connection may take.
@@ -114,7 +114,11 @@ impl Inner {
         let is_tls = to.scheme() == Some(&Scheme::HTTPS);
         let port = to.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
         let stream = self.reach(host, port).await?;
-        if is_tls { Ok(Box::new(secure(&self.tls, stream, host).await?)) } else { Ok(Box::new(stream)) }
+        Ok(if is_tls {
+            Box::new(LenientStream::new(secure(&self.tls, stream, host).await?))
+        } else {
+            Box::new(LenientStream::new(stream))
+        })
     }
 
     /// A connection to a host, in clear.

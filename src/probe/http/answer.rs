@@ -2,7 +2,7 @@
 //!
 //! A hostile server decides neither how much memory a check takes nor how long it reads: reading stops at the limit.
 
-use http::header::CONTENT_LENGTH;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderMap, StatusCode, Version};
 
 use crate::probe::http::coding::{BodyReader, Refusal};
@@ -56,6 +56,11 @@ impl Received {
 }
 
 impl Answer {
+    /// True when the server said how long the body is.
+    pub(super) fn announces_length(&self) -> bool {
+        self.headers.contains_key(CONTENT_LENGTH) && !self.headers.contains_key(TRANSFER_ENCODING)
+    }
+
     /// The length of the body: what was received, or what the server announced when that was cut.
     pub(super) fn content_length(&self) -> Option<u64> {
         if self.body.is_cut {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, Request};
+use http::Request;
 use http_body_util::{BodyExt, Full};
 use hyper::Response;
 use hyper::body::{Body, Incoming};
@@ -13,7 +13,7 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout_at;
 
-use crate::egress::{HEAD_MAX_BYTES, HEAD_MAX_LINES};
+use crate::egress::{HEAD_MAX_BYTES, HEAD_MAX_LINES, LenientStream};
 use crate::model::check::ErrorCode;
 use crate::probe::attempt::Attempt;
 use crate::probe::http::answer::{Answer, Intake, Received};
@@ -36,19 +36,21 @@ pub(super) async fn exchange(
     attempt: &mut Attempt,
 ) -> Result<Answer, NoAnswer> {
     let stamps = Arc::new(Stamps::new());
-    let deadline = attempt.deadline;
-    let conversation = Conversation { stamps: stamps.clone(), intake, is_final, attempt: &mut *attempt };
-    let talked = timeout_at(deadline, conversation.hold(link, request)).await;
-    talked.unwrap_or_else(|_elapsed| {
-        let message = match stamps.response() {
-            Some((sent, first_byte)) => {
-                attempt.responded(sent, first_byte);
-                "The response was not complete in time"
-            }
-            None => "No response in time",
-        };
-        Err(Stop::failed(ErrorCode::HttpTimeout, message).into())
-    })
+    let is_http2 = link.is_http2();
+    let meter = Meter::new(link, stamps.clone());
+    let conversation = Conversation { stamps, intake, is_final, attempt };
+    if is_http2 {
+        let chores = Chores::default();
+        let (mut sender, connection) =
+            http2_settings(&chores).handshake(TokioIo::new(meter)).await.map_err(|e| broken(&e))?;
+        conversation.talk(Driver::new(connection, Some(chores)), sender.send_request(request)).await
+    } else {
+        let (mut sender, connection) = http1_settings()
+            .handshake(TokioIo::new(LenientStream::new(meter)))
+            .await
+            .map_err(|e| broken(&e))?;
+        conversation.talk(Driver::new(connection, None), sender.send_request(request)).await
+    }
 }
 
 struct Conversation<'a, F> {
@@ -59,29 +61,18 @@ struct Conversation<'a, F> {
 }
 
 impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
-    async fn hold(self, link: Link, request: Request<Full<Bytes>>) -> Result<Answer, NoAnswer> {
-        let is_http2 = link.is_http2();
-        let io = TokioIo::new(Meter::new(link, self.stamps.clone()));
-        if is_http2 {
-            let chores = Chores::default();
-            let (mut sender, connection) =
-                http2_settings(&chores).handshake(io).await.map_err(|e| broken(&e))?;
-            self.talk(Driver::new(connection, Some(chores)), sender.send_request(request)).await
-        } else {
-            let (mut sender, connection) = http1_settings().handshake(io).await.map_err(|e| broken(&e))?;
-            self.talk(Driver::new(connection, None), sender.send_request(request)).await
-        }
-    }
-
     async fn talk<C: Future<Output = hyper::Result<()>> + Unpin>(
         self,
         mut driver: Driver<C>,
         response: impl Future<Output = hyper::Result<Response<Incoming>>>,
     ) -> Result<Answer, NoAnswer> {
-        let responded = driver.until(response).await;
-        if let Some((sent, first_byte)) = self.stamps.response() {
+        let deadline = self.attempt.deadline;
+        let responded = timeout_at(deadline, driver.until(response)).await;
+        let has_begun = self.stamps.response();
+        if let Some((sent, first_byte)) = has_begun {
             self.attempt.responded(sent, first_byte);
         }
+        let responded = responded.map_err(|_elapsed| too_late(has_begun.is_some()))?;
         let (head, body) = responded.map_err(|error| NoAnswer::of(&error))?.into_parts();
         let mut answer = Answer {
             status: head.status,
@@ -89,21 +80,39 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
             headers: head.headers,
             body: Received::default(),
         };
+        let mut is_complete = true;
         if (self.is_final)(&answer) {
-            answer.body = take_in(&mut driver, body, &answer.headers, self.intake).await?;
+            let mut received = Received::begin(&answer.headers, self.intake).map_err(Stop::from)?;
+            let reading = take_in(&mut driver, body, &mut received, self.intake);
+            match timeout_at(deadline, reading).await {
+                Ok(read) => read?,
+                Err(_elapsed) => is_complete = false,
+            }
+            answer.body = received;
         }
-        self.attempt.transferred();
+        if is_complete {
+            self.attempt.transferred();
+        } else if self.intake.keeps && answer.announces_length() {
+            return Err(too_late(true).into());
+        } else {
+            // An answer without end: what came of it in time counts, and it answered with its first byte.
+            answer.body.is_cut = true;
+        }
         Ok(answer)
     }
+}
+
+fn too_late(has_begun: bool) -> Stop {
+    let message = if has_begun { "The response was not complete in time" } else { "No response in time" };
+    Stop::failed(ErrorCode::HttpTimeout, message)
 }
 
 async fn take_in<C: Future<Output = hyper::Result<()>> + Unpin>(
     driver: &mut Driver<C>,
     mut body: Incoming,
-    headers: &HeaderMap,
+    received: &mut Received,
     intake: Intake,
-) -> Result<Received, Stop> {
-    let mut received = Received::begin(headers, intake)?;
+) -> Result<(), Stop> {
     while let Some(frame) = driver.until(body.frame()).await {
         let frame = frame.map_err(|error| broken(&error))?;
         let Some(piece) = frame.data_ref() else {
@@ -114,7 +123,7 @@ async fn take_in<C: Future<Output = hyper::Result<()>> + Unpin>(
             break;
         }
     }
-    Ok(received)
+    Ok(())
 }
 
 /// Heads are read as browsers read them: folded lines are joined (RFC 9112, section 5.2), lines that are no header are

@@ -8,6 +8,7 @@ mod body_text;
 mod bounded;
 mod charset;
 mod coding;
+mod cookies;
 mod driver;
 mod exchange;
 mod facts;
@@ -15,6 +16,10 @@ mod meter;
 mod redirect;
 mod request;
 mod unanswered;
+
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::model::check::{ErrorCode, Failure, Outcome};
 use crate::probe::attempt::Attempt;
@@ -31,6 +36,9 @@ use coding::Refusal;
 use facts::{HttpFacts, Reading};
 use redirect::{Hop, Trail};
 use unanswered::NoAnswer;
+
+/// Time for decoding what is left of a body that was read until the end of the check's time.
+const DECODING_TIME: Duration = Duration::from_millis(100);
 
 pub(crate) async fn run(
     check: &HttpCheck,
@@ -56,7 +64,7 @@ pub(crate) async fn run(
     let reading = Reading {
         is_json: conditions.iter().any(Condition::needs_json),
         windows: toolbox.decoding_windows(),
-        deadline: attempt.deadline,
+        deadline: attempt.deadline.max(Instant::now() + DECODING_TIME),
     };
     match HttpFacts::of(answer, &trail, answered.response_time, reading).await {
         Ok(facts) => answered.judge(conditions, &facts),
@@ -86,7 +94,7 @@ impl Visit<'_> {
     ) -> Result<(Answer, Option<Failure>), Stop> {
         let (mut answer, partial) = self.ask_both(&trail.hop, attempt).await?;
         while let Some(next) = self.next(trail, &answer)? {
-            trail.advance(next)?;
+            trail.advance(next, &answer.headers)?;
             answer = self.ask(&trail.hop, attempt).await?;
         }
         Ok((answer, partial))

@@ -1,17 +1,18 @@
 //! Redirects: which answers are one, where they lead, and what may be taken along.
 //!
 //! To another origin nothing that the owner configured is taken: no header, no credential, no body; and what was
-//! left behind once does not come back. Only `http` and `https` are followed, 10 hops at most, none twice.
+//! left behind once does not come back. Cookies that answers set go where browsers send them. Only `http` and `https` are followed, 10 hops at most, none twice.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::header::LOCATION;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use url::Url;
 
 use crate::model::check::ErrorCode;
 use crate::probe::endpoint::{Endpoint, EndpointForm};
+use crate::probe::http::cookies::CookieJar;
 use crate::probe::spec::HttpCheck;
 use crate::probe::stop::Stop;
 
@@ -31,6 +32,8 @@ pub(super) struct Hop<'a> {
     pub(super) configured: Option<&'a HeaderMap>,
     /// The request body.
     pub(super) body: Bytes,
+    /// Cookies that were set on the way, besides those that are configured.
+    pub(super) cookies: Option<HeaderValue>,
 }
 
 /// Returns true for an answer that is a redirect and names a location.
@@ -46,8 +49,7 @@ impl<'a> Hop<'a> {
         }
         let url = headers
             .get(LOCATION)
-            .and_then(|location| std::str::from_utf8(location.as_bytes()).ok())
-            .and_then(|location| self.url.join(location).ok())
+            .and_then(|location| self.url.join(&as_text(location.as_bytes())).ok())
             .ok_or_else(|| Stop::failed(ErrorCode::HttpProtocol, "The redirect names no valid address"))?;
         let endpoint = Endpoint::of(&url).map_err(unfollowable)?;
         let keeps_origin = self.url.origin() == url.origin();
@@ -59,6 +61,7 @@ impl<'a> Hop<'a> {
             configured: self.configured.filter(|_| keeps_origin),
             body: if keeps_body { self.body.clone() } else { Bytes::new() },
             method,
+            cookies: None,
         }))
     }
 
@@ -70,6 +73,16 @@ impl<'a> Hop<'a> {
             _ => self.method.clone(),
         }
     }
+}
+
+/// Bytes that are no UTF-8 are percent-encoded, as browsers do.
+fn as_text(location: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(location) {
+        return Cow::Borrowed(text);
+    }
+    let encoded =
+        |byte: &u8| if byte.is_ascii() { char::from(*byte).to_string() } else { format!("%{byte:02X}") };
+    Cow::Owned(location.iter().map(encoded).collect())
 }
 
 fn unfollowable(form: EndpointForm) -> Stop {
@@ -88,7 +101,8 @@ fn unfollowable(form: EndpointForm) -> Stop {
 pub(super) struct Trail<'a> {
     /// The present hop.
     pub(super) hop: Hop<'a>,
-    past: Vec<(Method, Cow<'a, Url>)>,
+    past: Vec<Hop<'a>>,
+    jar: CookieJar,
 }
 
 impl<'a> Trail<'a> {
@@ -100,8 +114,9 @@ impl<'a> Trail<'a> {
             method: check.method.clone(),
             configured: Some(&check.headers),
             body: check.body.clone(),
+            cookies: None,
         };
-        Self { hop, past: Vec::new() }
+        Self { hop, past: Vec::new(), jar: CookieJar::default() }
     }
 
     /// Redirects followed so far.
@@ -109,12 +124,15 @@ impl<'a> Trail<'a> {
         self.past.len()
     }
 
-    /// Goes on to the next hop. Without cookies the same question gets the same answer: asking twice is a circle.
-    pub(super) fn advance(&mut self, next: Hop<'a>) -> Result<(), Stop> {
-        let left = std::mem::replace(&mut self.hop, next);
-        self.past.push((left.method, left.url));
-        let is_same = |(method, url): &(Method, Cow<'_, Url>)| {
-            *method == self.hop.method && without_fragment(url) == without_fragment(&self.hop.url)
+    /// Goes on to the next hop, with the cookies of the answer that led there. The same question gets the same answer:
+    /// asking twice is a circle.
+    pub(super) fn advance(&mut self, mut next: Hop<'a>, headers: &HeaderMap) -> Result<(), Stop> {
+        self.jar.take(&self.hop.url, headers);
+        next.cookies = self.jar.line(&next.url, next.configured);
+        self.past.push(std::mem::replace(&mut self.hop, next));
+        let is_same = |past: &Hop<'_>| {
+            (&past.method, &past.cookies) == (&self.hop.method, &self.hop.cookies)
+                && without_fragment(&past.url) == without_fragment(&self.hop.url)
         };
         if self.past.len() > HOPS_MAX {
             Err(Stop::failed(ErrorCode::HttpRedirectLoop, "More than 10 redirects"))
@@ -151,6 +169,7 @@ mod tests {
             method,
             configured: Some(&configured),
             body: Bytes::from_static(b"body"),
+            cookies: None,
         };
         let headers = HeaderMap::from_iter([(LOCATION, HeaderValue::from_bytes(to.as_bytes()).unwrap())]);
         match hop.redirected(StatusCode::from_u16(status).unwrap(), &headers) {
@@ -192,6 +211,15 @@ mod tests {
         let method = method.parse().unwrap();
         let expected = (next_method.to_owned(), next_url.to_owned(), takes_headers, takes_body);
         assert_eq!(redirect(method, from, status, location), Ok(expected));
+    }
+
+    #[rstest]
+    #[case(b"/caf\xe9", "/caf%E9")]
+    #[case(b"/caf\xc3\xa9", "/caf%C3%A9")]
+    #[case(b"/\xc3\xa9\xe9?\xe9", "/%C3%A9%E9?%E9")]
+    fn a_location_is_bytes(#[case] location: &[u8], #[case] expected: &str) {
+        let url = Url::parse("http://a/").unwrap().join(&as_text(location)).unwrap();
+        assert_eq!(&url[url::Position::BeforePath..], expected);
     }
 
     #[rstest]

@@ -4,7 +4,7 @@
 //! get so far (`probe::header`). A configured host takes the place of the target's, so a request never holds two.
 
 use bytes::Bytes;
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, USER_AGENT};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, COOKIE, HOST, USER_AGENT};
 use http::uri::{Authority, Scheme, Uri};
 use http::{HeaderMap, HeaderValue, Method, Request, Version};
 use http_body_util::Full;
@@ -53,6 +53,9 @@ fn headers(hop: &Hop<'_>, is_http2: bool, wants_body: bool) -> HeaderMap {
         if name != HOST {
             headers.insert(name.clone(), value.clone());
         }
+    }
+    if let Some(line) = &hop.cookies {
+        headers.insert(COOKIE, line.clone());
     }
     headers
 }

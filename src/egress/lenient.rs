@@ -1,0 +1,179 @@
+//! A connection on which untidy answers of HTTP/1 become tidy, before the HTTP library sees them.
+//!
+//! Browsers and curl take much that no specification allows; a server that every visitor can use is not broken. The head
+//! is rewritten by `head`, chunks by `chunks`; what cannot be mended is passed on as it came, and the library says what
+//! is wrong.
+
+mod chunks;
+mod head;
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::HEAD_MAX_BYTES;
+use chunks::{ChunkReader, Chunked};
+use head::{Framing, HeadForm};
+
+/// Bytes that are read at a time.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// A connection of HTTP/1 for a client that sends one request after the other.
+#[derive(Debug)]
+pub(crate) struct LenientStream<S> {
+    stream: S,
+    stage: Stage,
+    /// What was read and is not understood yet.
+    waiting: Vec<u8>,
+    /// What is tidy and not handed over yet, and how much of it is.
+    tidy: Vec<u8>,
+    handed: usize,
+}
+
+/// The part of an exchange that comes next.
+#[derive(Debug)]
+enum Stage {
+    /// No answer is due.
+    Idle,
+    /// The head of an answer.
+    Head { is_body_allowed: bool },
+    /// So many bytes of a body.
+    Length(u64),
+    /// A body in chunks.
+    Chunks(ChunkReader),
+    /// Whatever comes, as it comes.
+    AsItIs,
+    /// The body is complete, and the connection has no further use.
+    Over,
+}
+
+impl<S> LenientStream<S> {
+    pub(crate) const fn new(stream: S) -> Self {
+        Self { stream, stage: Stage::Idle, waiting: Vec::new(), tidy: Vec::new(), handed: 0 }
+    }
+
+    /// Makes of what waits as much tidy as is possible.
+    fn tidy_up(&mut self) {
+        while !self.waiting.is_empty() {
+            match &mut self.stage {
+                Stage::Head { is_body_allowed } => {
+                    let is_body_allowed = *is_body_allowed;
+                    if !self.tidy_head(is_body_allowed) {
+                        return;
+                    }
+                }
+                Stage::Chunks(reader) => match reader.read(&mut self.waiting, &mut self.tidy) {
+                    Chunked::Partial => return,
+                    Chunked::Complete if reader.is_bare() => self.stage = Stage::Over,
+                    Chunked::Complete => self.stage = Stage::Idle,
+                    Chunked::Broken => self.stage = Stage::AsItIs,
+                },
+                Stage::Length(left) => {
+                    let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(self.waiting.len());
+                    *left -= taken as u64;
+                    let is_complete = *left == 0;
+                    self.tidy.extend(self.waiting.drain(..taken));
+                    if is_complete {
+                        self.stage = Stage::Idle;
+                    }
+                }
+                Stage::Idle | Stage::AsItIs => self.tidy.append(&mut self.waiting),
+                Stage::Over => self.waiting.clear(),
+            }
+        }
+    }
+
+    /// Whether there was enough of a head to go on.
+    fn tidy_head(&mut self, is_body_allowed: bool) -> bool {
+        match head::form(&self.waiting) {
+            HeadForm::Partial if self.waiting.len() <= HEAD_MAX_BYTES => return false,
+            HeadForm::Partial | HeadForm::Foreign => self.stage = Stage::AsItIs,
+            HeadForm::Complete(length) => {
+                let framing = head::tidy(&self.waiting[..length], &mut self.tidy);
+                self.waiting.drain(..length);
+                self.stage = match framing {
+                    Framing::Informational => Stage::Head { is_body_allowed },
+                    Framing::Empty => Stage::Idle,
+                    Framing::UntilClose => Stage::AsItIs,
+                    _ if !is_body_allowed => Stage::Idle,
+                    Framing::Length(0) => Stage::Idle,
+                    Framing::Length(length) => Stage::Length(length),
+                    Framing::Chunks => Stage::Chunks(ChunkReader::new(false)),
+                    Framing::BareChunks => Stage::Chunks(ChunkReader::new(true)),
+                };
+            }
+        }
+        true
+    }
+
+    fn hand_over(&mut self, buffer: &mut ReadBuf<'_>) {
+        let rest = &self.tidy[self.handed..];
+        let length = rest.len().min(buffer.remaining());
+        buffer.put_slice(&rest[..length]);
+        self.handed += length;
+        if self.handed == self.tidy.len() {
+            self.tidy = Vec::new();
+            self.handed = 0;
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for LenientStream<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        loop {
+            if this.handed < this.tidy.len() {
+                this.hand_over(buffer);
+                return Poll::Ready(Ok(()));
+            }
+            match this.stage {
+                Stage::Over => return Poll::Ready(Ok(())),
+                Stage::Idle | Stage::AsItIs => return Pin::new(&mut this.stream).poll_read(context, buffer),
+                _ => {}
+            }
+            let mut piece = [0; PIECE_BYTES];
+            let mut piece = ReadBuf::new(&mut piece);
+            ready!(Pin::new(&mut this.stream).poll_read(context, &mut piece))?;
+            if piece.filled().is_empty() {
+                return match &this.stage {
+                    // The library would take it for the end of the body.
+                    Stage::Chunks(reader) if reader.is_bare() => {
+                        Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()))
+                    }
+                    Stage::Head { .. } if !this.waiting.is_empty() => {
+                        this.stage = Stage::AsItIs;
+                        this.tidy_up();
+                        continue;
+                    }
+                    _ => Poll::Ready(Ok(())),
+                };
+            }
+            this.waiting.extend_from_slice(piece.filled());
+            this.tidy_up();
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for LenientStream<S> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        if matches!(this.stage, Stage::Idle) && !bytes.is_empty() {
+            this.stage = Stage::Head { is_body_allowed: !bytes.starts_with(b"HEAD ") };
+        }
+        Pin::new(&mut this.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,178 @@
+//! Chunks (RFC 9112, section 7.1) as browsers read them: line feeds alone end lines, and trailers are dropped whatever
+//! they are.
+
+/// Most bytes of one line with a size, with its extensions.
+const LINE_MAX_BYTES: usize = 16 << 10;
+
+/// Reads chunks and writes them anew, or their content alone.
+#[derive(Debug)]
+pub(super) struct ChunkReader {
+    /// The content alone: the head has said nothing of chunks.
+    is_bare: bool,
+    stage: Stage,
+    trailer_bytes: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Size,
+    Content(u64),
+    /// The end of the line behind the content.
+    End,
+    Trailers,
+}
+
+/// How far the chunks were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chunked {
+    /// More is needed.
+    Partial,
+    /// They are over.
+    Complete,
+    /// What waits is no chunk.
+    Broken,
+}
+
+impl ChunkReader {
+    pub(super) const fn new(is_bare: bool) -> Self {
+        Self { is_bare, stage: Stage::Size, trailer_bytes: 0 }
+    }
+
+    pub(super) const fn is_bare(&self) -> bool {
+        self.is_bare
+    }
+
+    /// Takes what it can of `waiting`.
+    pub(super) fn read(&mut self, waiting: &mut Vec<u8>, tidy: &mut Vec<u8>) -> Chunked {
+        let mut at = 0;
+        let read = self.advance(waiting, &mut at, tidy);
+        waiting.drain(..at);
+        read
+    }
+
+    fn advance(&mut self, waiting: &[u8], at: &mut usize, tidy: &mut Vec<u8>) -> Chunked {
+        while *at < waiting.len() {
+            let rest = &waiting[*at..];
+            match self.stage {
+                Stage::Content(left) => {
+                    let taken = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
+                    self.write(&rest[..taken], tidy);
+                    *at += taken;
+                    let left = left - taken as u64;
+                    self.stage = if left == 0 { Stage::End } else { Stage::Content(left) };
+                }
+                Stage::End => match rest {
+                    [b'\n', ..] => (*at, self.stage) = (*at + 1, Stage::Size),
+                    [b'\r', b'\n', ..] => (*at, self.stage) = (*at + 2, Stage::Size),
+                    [b'\r'] => return Chunked::Partial,
+                    _ => return Chunked::Broken,
+                },
+                Stage::Size | Stage::Trailers => {
+                    let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
+                        let is_long = rest.len() > LINE_MAX_BYTES;
+                        return if is_long { Chunked::Broken } else { Chunked::Partial };
+                    };
+                    match self.read_line(&rest[..end], tidy) {
+                        Chunked::Partial => *at += end + 1,
+                        Chunked::Complete => {
+                            *at += end + 1;
+                            return Chunked::Complete;
+                        }
+                        Chunked::Broken => return Chunked::Broken,
+                    }
+                }
+            }
+        }
+        Chunked::Partial
+    }
+
+    fn read_line(&mut self, line: &[u8], tidy: &mut Vec<u8>) -> Chunked {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if self.stage == Stage::Trailers {
+            self.trailer_bytes += line.len() + 1;
+            if line.is_empty() {
+                if !self.is_bare {
+                    tidy.extend_from_slice(b"0\r\n\r\n");
+                }
+                return Chunked::Complete;
+            }
+            let is_long = self.trailer_bytes > super::HEAD_MAX_BYTES;
+            return if is_long { Chunked::Broken } else { Chunked::Partial };
+        }
+        match size(line) {
+            Some(0) => self.stage = Stage::Trailers,
+            Some(size) => self.stage = Stage::Content(size),
+            None => return Chunked::Broken,
+        }
+        Chunked::Partial
+    }
+
+    fn write(&self, content: &[u8], tidy: &mut Vec<u8>) {
+        if self.is_bare {
+            tidy.extend_from_slice(content);
+            return;
+        }
+        tidy.extend_from_slice(format!("{:x}\r\n", content.len()).as_bytes());
+        tidy.extend_from_slice(content);
+        tidy.extend_from_slice(b"\r\n");
+    }
+}
+
+/// The size of a chunk; extensions and blanks count for nothing.
+fn size(line: &[u8]) -> Option<u64> {
+    let digits = line.split(|byte| *byte == b';').next()?.trim_ascii();
+    let digits = std::str::from_utf8(digits)
+        .ok()
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    u64::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Columns: what came, what is written anew, and its content.
+    #[rstest]
+    #[case("3\r\nabc\r\n0\r\n\r\n", Chunked::Complete, "abc")]
+    #[case("3\nabc\n0\n\n", Chunked::Complete, "abc")]
+    #[case("3\r\nabc\n2 \n\r\n\r\n0000\n\r\n", Chunked::Complete, "abc\r\n")]
+    #[case("3;x=1\r\nabc\r\n0;last\r\nX: 1\r\n folded\r\nno trailer\r\n\r\n", Chunked::Complete, "abc")]
+    #[case("A\r\n0123456789\r\n0\r\n\r\n", Chunked::Complete, "0123456789")]
+    #[case("3\r\nabc\r\n", Chunked::Partial, "abc")]
+    #[case("3\r\nabc\r\n0\r\n", Chunked::Partial, "abc")]
+    #[case("3\r\nabc\r\n0\r\nX: 1", Chunked::Partial, "abc")]
+    #[case("3\r\nabcd\r\n", Chunked::Broken, "abc")]
+    #[case("x\r\n", Chunked::Broken, "")]
+    #[case("\r\n", Chunked::Broken, "")]
+    #[case("+3\r\nabc\r\n", Chunked::Broken, "")]
+    #[case("10000000000000000\r\nabc\r\n", Chunked::Broken, "")]
+    fn chunks_are_written_anew(#[case] came: &str, #[case] expected: Chunked, #[case] content: &str) {
+        for is_bare in [true, false] {
+            for length in [1, 2, 100] {
+                let mut reader = ChunkReader::new(is_bare);
+                let (mut waiting, mut tidy, mut read) = (Vec::new(), Vec::new(), Chunked::Partial);
+                for piece in came.as_bytes().chunks(length) {
+                    waiting.extend_from_slice(piece);
+                    read = reader.read(&mut waiting, &mut tidy);
+                    if read != Chunked::Partial {
+                        break;
+                    }
+                }
+                assert_eq!(read, expected);
+                if is_bare {
+                    assert_eq!(String::from_utf8(tidy).unwrap(), content);
+                } else {
+                    assert_eq!(tidy.ends_with(b"0\r\n\r\n"), expected == Chunked::Complete);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_none() {
+        let mut reader = ChunkReader::new(false);
+        assert_eq!(reader.read(&mut vec![b'0'; LINE_MAX_BYTES + 1], &mut Vec::new()), Chunked::Broken);
+    }
+}

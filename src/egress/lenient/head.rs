@@ -1,0 +1,264 @@
+//! The head of an answer as browsers and curl read it, written as RFC 9112 wants it.
+
+use std::borrow::Cow;
+
+/// The longest name of a header that the HTTP library takes; longer ones are dropped like other lines that are none.
+const NAME_MAX_BYTES: usize = u16::MAX as usize;
+
+/// What waits, as a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HeadForm {
+    /// More is needed.
+    Partial,
+    /// It has so many bytes.
+    Complete(usize),
+    /// No HTTP.
+    Foreign,
+}
+
+/// Where the body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// There is none, and another head follows.
+    Informational,
+    /// There is none.
+    Empty,
+    /// After so many bytes.
+    Length(u64),
+    /// Behind the last chunk.
+    Chunks,
+    /// The same, and the head that was written says nothing of chunks.
+    BareChunks,
+    /// With the connection.
+    UntilClose,
+}
+
+/// How far the head goes.
+pub(super) fn form(waiting: &[u8]) -> HeadForm {
+    let start = waiting.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(waiting.len());
+    let name = b"HTTP/";
+    let begun = &waiting[start..waiting.len().min(start + name.len())];
+    if !begun.eq_ignore_ascii_case(&name[..begun.len()]) {
+        return HeadForm::Foreign;
+    }
+    let mut line_start = start;
+    for (at, byte) in waiting.iter().enumerate().skip(start) {
+        if *byte == b'\n' {
+            if matches!(&waiting[line_start..at], b"" | b"\r") {
+                return HeadForm::Complete(at + 1);
+            }
+            line_start = at + 1;
+        }
+    }
+    HeadForm::Partial
+}
+
+/// Writes a complete head anew. What cannot be mended is written as it came.
+pub(super) fn tidy(head: &[u8], tidy: &mut Vec<u8>) -> Framing {
+    let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
+    let mut lines =
+        head[start..].split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let Some(status) = lines.next().and_then(StatusLine::parse) else {
+        tidy.extend_from_slice(head);
+        return Framing::UntilClose;
+    };
+    let lines: Vec<&[u8]> = lines.collect();
+    let is_chunked = is_chunked(&lines);
+    let is_bare = is_chunked && status.minor == b'0';
+    let length = length(&lines);
+    tidy.extend_from_slice(b"HTTP/1.");
+    tidy.push(status.minor);
+    tidy.push(b' ');
+    tidy.extend_from_slice(&status.code);
+    tidy.extend_from_slice(b"\r\n");
+    let mut is_dropped = false;
+    for line in lines.into_iter().filter(|line| !line.is_empty()) {
+        let name = name(line);
+        if !is_folded(line) {
+            let is_length = is(name, "content-length") && (is_chunked || length != Length::Invalid);
+            is_dropped =
+                is_length || name.len() > NAME_MAX_BYTES || (is_bare && is(name, "transfer-encoding"));
+        }
+        if !is_dropped {
+            tidy.extend_from_slice(&without_returns(line));
+            tidy.extend_from_slice(b"\r\n");
+        }
+    }
+    if let (false, Length::Of(length)) = (is_chunked, length) {
+        tidy.extend_from_slice(format!("content-length: {length}\r\n").as_bytes());
+    }
+    tidy.extend_from_slice(b"\r\n");
+    match &status.code {
+        b"101" => Framing::UntilClose,
+        [b'1', ..] => Framing::Informational,
+        b"204" | b"304" => Framing::Empty,
+        _ if is_bare => Framing::BareChunks,
+        _ if is_chunked => Framing::Chunks,
+        _ => match length {
+            Length::Of(length) => Framing::Length(length),
+            Length::Unknown | Length::Invalid => Framing::UntilClose,
+        },
+    }
+}
+
+struct StatusLine {
+    minor: u8,
+    code: [u8; 3],
+}
+
+impl StatusLine {
+    /// The reason is for nobody.
+    fn parse(line: &[u8]) -> Option<Self> {
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let (version, rest) = line.split_at(line.iter().position(is_blank)?);
+        let minor = match version.get(5..)? {
+            [b'1', b'.', b'0'] => b'0',
+            [b'1', b'.', b'1'..=b'9'] => b'1',
+            _ => return None,
+        };
+        let rest = &rest[rest.iter().position(|byte| !is_blank(byte))?..];
+        let code: [u8; 3] = rest.get(..3)?.try_into().ok()?;
+        let is_code = code.iter().all(u8::is_ascii_digit) && rest.get(3).is_none_or(is_blank);
+        is_code.then_some(Self { minor, code })
+    }
+}
+
+/// The length of the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Length {
+    /// Nothing is said, or a number beyond all measure: the body ends with the connection.
+    Unknown,
+    Of(u64),
+    /// No number, or several.
+    Invalid,
+}
+
+/// The number at the beginning of the value counts, as in curl.
+fn length(lines: &[&[u8]]) -> Length {
+    let values = lines.iter().filter(|line| !is_folded(line) && is(name(line), "content-length"));
+    let values = values.flat_map(|line| value(line).split(|byte| *byte == b','));
+    let mut length = Length::Unknown;
+    for value in values.map(<[u8]>::trim_ascii).filter(|value| !value.is_empty()) {
+        let value = value.strip_prefix(b"+").unwrap_or(value);
+        let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 {
+            return Length::Invalid;
+        }
+        let number = std::str::from_utf8(&value[..digits]).ok().and_then(|digits| digits.parse::<i64>().ok());
+        let number = number.and_then(|number| u64::try_from(number).ok()).map_or(Length::Unknown, Length::Of);
+        if length != Length::Unknown && length != number {
+            return Length::Invalid;
+        }
+        length = number;
+    }
+    length
+}
+
+/// The last coding of the last line decides, as in the HTTP library.
+fn is_chunked(lines: &[&[u8]]) -> bool {
+    let last = lines.iter().rfind(|line| !is_folded(line) && is(name(line), "transfer-encoding"));
+    let coding = last.and_then(|line| value(line).rsplit(|byte| *byte == b',').next());
+    coding.is_some_and(|coding| is(coding.trim_ascii(), "chunked"))
+}
+
+fn is_folded(line: &[u8]) -> bool {
+    matches!(line, [b' ' | b'\t', ..])
+}
+
+fn is(text: &[u8], name: &str) -> bool {
+    text.eq_ignore_ascii_case(name.as_bytes())
+}
+
+fn name(line: &[u8]) -> &[u8] {
+    line.split(|byte| *byte == b':').next().unwrap_or_default().trim_ascii_end()
+}
+
+fn value(line: &[u8]) -> &[u8] {
+    line.iter().position(|byte| *byte == b':').map_or(&[], |at| line[at + 1..].trim_ascii())
+}
+
+/// A carriage return alone ends no line.
+fn without_returns(line: &[u8]) -> Cow<'_, [u8]> {
+    if line.contains(&b'\r') {
+        Cow::Owned(line.iter().map(|byte| if *byte == b'\r' { b' ' } else { *byte }).collect())
+    } else {
+        Cow::Borrowed(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("", HeadForm::Partial)]
+    #[case("\r\nhtt", HeadForm::Partial)]
+    #[case("HTTP/1.1 200 OK\r\nA: b\r\n", HeadForm::Partial)]
+    #[case("HTTP/1.1 200 OK\r\n\r\nbody", HeadForm::Complete(19))]
+    #[case("HTTP/1.1 200 OK\nA: b\n\nbody", HeadForm::Complete(22))]
+    #[case("\n\r\nhttp/1.1 200\r\n\r\n", HeadForm::Complete(19))]
+    #[case("SSH-2.0", HeadForm::Foreign)]
+    #[case("HTML", HeadForm::Foreign)]
+    fn a_head_is_recognized(#[case] waiting: &str, #[case] expected: HeadForm) {
+        assert_eq!(form(waiting.as_bytes()), expected);
+    }
+
+    #[rstest]
+    #[case("HTTP/1.1 200 OK\r\nA: b\r\n\r\n", "HTTP/1.1 200\r\nA: b\r\n\r\n", Framing::UntilClose)]
+    #[case("http/1.0\t 200 O\x01K\n\n", "HTTP/1.0 200\r\n\r\n", Framing::UntilClose)]
+    #[case("HTTP/1.2  503\r\n\r\n", "HTTP/1.1 503\r\n\r\n", Framing::UntilClose)]
+    #[case("HTTP/1.1 9999 No\r\n\r\n", "HTTP/1.1 9999 No\r\n\r\n", Framing::UntilClose)]
+    #[case("HTTP/2 200\r\n\r\n", "HTTP/2 200\r\n\r\n", Framing::UntilClose)]
+    #[case("HTTP/1.1 103 A\r\n\r\n", "HTTP/1.1 103\r\n\r\n", Framing::Informational)]
+    #[case("HTTP/1.1 204 A\r\n\r\n", "HTTP/1.1 204\r\n\r\n", Framing::Empty)]
+    #[case(
+        "HTTP/1.1 200 A\r\nA: b\rc\r\n d\r\n\r\n",
+        "HTTP/1.1 200\r\nA: b c\r\n d\r\n\r\n",
+        Framing::UntilClose
+    )]
+    #[case(
+        "HTTP/1.1 200 A\r\nContent-Length: 3\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n",
+        "HTTP/1.1 200\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n",
+        Framing::Chunks
+    )]
+    #[case(
+        "HTTP/1.0 200 A\r\nTransfer-Encoding : chunked\r\n\r\n",
+        "HTTP/1.0 200\r\n\r\n",
+        Framing::BareChunks
+    )]
+    fn a_head_is_written_anew(#[case] head: &str, #[case] expected: &str, #[case] framing: Framing) {
+        let mut written = Vec::new();
+        assert_eq!(tidy(head.as_bytes(), &mut written), framing);
+        assert_eq!(String::from_utf8(written).unwrap(), expected);
+    }
+
+    #[rstest]
+    #[case("Content-Length: 2", Length::Of(2))]
+    #[case("content-length : +2", Length::Of(2))]
+    #[case("Content-Length: 2;", Length::Of(2))]
+    #[case("Content-Length: 2.0", Length::Of(2))]
+    #[case("Content-Length: 2 bytes", Length::Of(2))]
+    #[case("Content-Length: 2, 2", Length::Of(2))]
+    #[case("Content-Length: 2\nContent-Length: 2", Length::Of(2))]
+    #[case("Content-Length: 2\nContent-Length: 3", Length::Invalid)]
+    #[case("Content-Length: 99999999999999999999999", Length::Unknown)]
+    #[case("Content-Length: 9223372036854775808", Length::Unknown)]
+    #[case("Content-Length:", Length::Unknown)]
+    #[case("Content-Length: x", Length::Invalid)]
+    #[case("Content-Length: -2", Length::Invalid)]
+    #[case("X: 2", Length::Unknown)]
+    fn a_length_is_read(#[case] lines: &str, #[case] expected: Length) {
+        let lines: Vec<&[u8]> = lines.split('\n').map(str::as_bytes).collect();
+        assert_eq!(length(&lines), expected);
+    }
+
+    #[test]
+    fn a_name_that_is_too_long_is_dropped_with_its_folds() {
+        let head = format!("HTTP/1.1 200 A\r\n{}: b\r\n c\r\nD: e\r\n\r\n", "a".repeat(70_000));
+        let mut written = Vec::new();
+        tidy(head.as_bytes(), &mut written);
+        assert_eq!(String::from_utf8(written).unwrap(), "HTTP/1.1 200\r\nD: e\r\n\r\n");
+    }
+}
