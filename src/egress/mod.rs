@@ -7,8 +7,10 @@
 mod address;
 mod authorities;
 mod certificate_time;
+mod dns_answer;
 mod lenient;
 mod name_servers;
+mod name_transport;
 pub mod outbound;
 mod race;
 mod socket;
@@ -25,6 +27,7 @@ pub use address::{AddressClass, classify};
 pub use authorities::CaFileError;
 pub(crate) use authorities::authorities;
 pub(crate) use certificate_time::CertificateTime;
+pub(crate) use dns_answer::{DATAGRAM_MAX_BYTES, read_answer};
 pub(crate) use lenient::LenientStream;
 pub(crate) use name_servers::{addresses, configured_name_servers, known_to_hosts};
 pub use system_names::NameFiles;

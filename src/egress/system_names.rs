@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use hickory_resolver::config::{ResolverConfig, ResolverOpts};
 use hickory_resolver::net::NetError;
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
-use hickory_resolver::{Hosts, TokioResolver};
+use hickory_resolver::{Hosts, Resolver};
 use tokio::time::Instant;
 
 use super::name_servers::{address_of, name_servers};
+use super::name_transport::NameTransport;
 
 /// Files are looked at for changes no more often than this.
 const LOOKED_AT_EVERY: Duration = Duration::from_secs(5);
@@ -56,7 +56,7 @@ pub(crate) struct SystemNames {
 /// How names are resolved until a file changes.
 pub(crate) struct NameSnapshot {
     /// Asks the servers.
-    pub(crate) resolver: TokioResolver,
+    pub(crate) resolver: Resolver<NameTransport>,
     /// The hosts file.
     pub(crate) hosts: Arc<Hosts>,
     /// The servers, in the order of the configuration.
@@ -174,7 +174,7 @@ impl NameSnapshot {
         options.cache_size = cached;
         options.negative_max_ttl = Some(ABSENCE_MAX);
         let servers = config.name_servers().iter().map(address_of).collect();
-        let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+        let mut builder = Resolver::builder_with_config(config, NameTransport::default());
         *builder.options_mut() = options;
         Ok(Self { resolver: builder.build()?, hosts, servers })
     }

@@ -31,6 +31,9 @@ const CANARY_WAIT: Duration = Duration::from_millis(500);
 /// Answers kept.
 const CACHED: u64 = 16_384;
 
+/// What a check says about an answer that nobody can read.
+pub(crate) const UNREADABLE: &str = "The name server's answer cannot be read";
+
 /// Name resolution of one location.
 pub struct Resolver {
     names: SystemNames,
@@ -50,6 +53,8 @@ pub struct Addresses {
 enum Absence {
     NoRecords,
     Servfail,
+    /// A server answered with something that nobody can read.
+    Unreadable,
     Silence,
     /// The question could not even be asked.
     Unasked(Trouble),
@@ -209,8 +214,8 @@ impl Absence {
             NetError::NoConnections | NetError::Busy => {
                 Self::Unasked(lacking().unwrap_or(Trouble::ResolverUnavailable))
             }
-            // A server answered with something that nobody can use.
-            NetError::Dns(_) | NetError::Proto(_) => Self::Servfail,
+            NetError::Dns(_) => Self::Servfail,
+            NetError::Proto(_) => Self::Unreadable,
             // What hickory-resolver says when none of its tries came to an end.
             _ => Self::Silence,
         }
@@ -230,6 +235,7 @@ impl From<Absence> for Stop {
         let (code, message) = match absence {
             Absence::NoRecords => (ErrorCode::DnsNoRecords, "The name has no address"),
             Absence::Servfail => (ErrorCode::DnsServfail, "The name server failed or refused"),
+            Absence::Unreadable => (ErrorCode::DnsServfail, UNREADABLE),
             Absence::Silence => (ErrorCode::DnsTimeout, "The name servers did not answer in time"),
             Absence::Unasked(trouble) => return Self::Trouble(trouble),
             Absence::Nxdomain => (ErrorCode::DnsNxdomain, "The name does not exist"),

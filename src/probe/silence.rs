@@ -11,12 +11,9 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use futures_util::future::join_all;
-use hickory_proto::op::Message;
 
+use crate::egress::{DATAGRAM_MAX_BYTES, read_answer};
 use crate::probe::canary::{CANARY, connected, next_answer};
-
-/// The longest answer that is read whole; what does not fit is cut, and says so.
-const DATAGRAM_MAX_BYTES: usize = 1_232;
 
 /// Questions about a name, and what the name servers did with them.
 #[derive(Debug)]
@@ -58,7 +55,7 @@ impl<'a> SilenceCheck<'a> {
         for question in &self.questions {
             socket.send(question).await?;
         }
-        let mut datagram = [0; DATAGRAM_MAX_BYTES];
+        let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
         while answered.load(Ordering::Relaxed) != self.everything() {
             let answer = next_answer(&socket, &mut datagram).await?;
             let asked = self.questions.iter().position(|question| question[..2] == answer[..2]);
@@ -89,7 +86,7 @@ impl<'a> SilenceCheck<'a> {
 
 /// What nobody can read is no answer about a name.
 fn is_readable(answer: &[u8]) -> bool {
-    Message::from_vec(answer).is_ok()
+    read_answer(answer).is_some()
 }
 
 #[cfg(test)]

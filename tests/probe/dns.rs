@@ -10,8 +10,10 @@ use watchkeeper::model::check::{CheckStatus, CheckType, ErrorCode, Outcome, Trou
 use watchkeeper::probe::spec::CheckSpec;
 use watchkeeper::probe::toolbox::{Toolbox, ToolboxConfig};
 
-use crate::support::dns_server::{Answer, DnsServer, EdnsRefusal, address, alias, mx, ns, record, txt};
-use crate::support::server::closed_address;
+use crate::support::dns_server::{
+    Answer, DnsServer, EdnsRefusal, OddPart, address, alias, mx, ns, record, txt,
+};
+use crate::support::server::{Server, closed_address};
 use crate::support::{UP, condition, down, measure, spec, verdict};
 
 fn asking(servers: &[std::net::SocketAddr]) -> Toolbox {
@@ -40,8 +42,13 @@ async fn is_met(dns_type: &str, answer: Answer, field: &str, operator: &str, val
 #[case(EdnsRefusal::Code(ResponseCode::FormErr))]
 #[case(EdnsRefusal::Code(ResponseCode::NotImp))]
 #[case(EdnsRefusal::Code(ResponseCode::ServFail))]
+#[case(EdnsRefusal::Code(ResponseCode::Refused))]
+#[case(EdnsRefusal::Code(ResponseCode::NXDomain))]
+#[case(EdnsRefusal::Code(ResponseCode::NoError))]
 #[case(EdnsRefusal::BareHeader)]
 #[case(EdnsRefusal::BadVersion)]
+#[case(EdnsRefusal::BadCookie)]
+#[case(EdnsRefusal::Garbage)]
 #[case(EdnsRefusal::Silence)]
 #[tokio::test]
 async fn a_server_without_edns_is_asked_without(#[case] refusal: EdnsRefusal) {
@@ -54,11 +61,58 @@ async fn a_server_without_edns_is_asked_without(#[case] refusal: EdnsRefusal) {
     assert!(asked >= 2, "{asked}");
 }
 
+#[rstest]
+#[case(Answer::Code(ResponseCode::NotImp), "The name server answered: NOTIMP")]
+#[case(Answer::Garbage, "The name server's answer cannot be read")]
 #[tokio::test]
-async fn a_refusal_is_named() {
-    let server = DnsServer::start([("a.test", Answer::Code(ResponseCode::NotImp))]).await;
+async fn a_failure_says_what_was_seen(#[case] answer: Answer, #[case] message: &str) {
+    let server = DnsServer::start([("a.test", answer)]).await;
     let measured = measure(&dns("a.test", &json!({})), &asking(&[server.address])).await;
-    assert_eq!(&*measured.failure.unwrap().message, "The name server answered: NOTIMP");
+    assert_eq!(&*measured.failure.unwrap().message, message);
+}
+
+/// What stands beside the answer is nobody's fault but the name server's, and glibc reads the answer all the same.
+#[rstest]
+#[case::broken_option(10, 1, b"\0\0\x29\x04\xd0\0\0\0\0\0\x03\0\x08\0")]
+#[case::two_opt_records(10, 2, b"\0\0\x29\x04\xd0\0\0\0\0\0\0\0\0\x29\x04\xd0\0\0\0\0\0\0")]
+#[case::opt_of_a_name(10, 1, b"\xc0\x0c\0\x29\x04\xd0\0\0\0\0\0\0")]
+#[case::opt_among_the_answers(6, 1, b"\0\0\x29\x04\xd0\0\0\0\0\0\0")]
+#[case::broken_soa(8, 1, b"\0\0\x06\0\x01\0\0\0\0\0\x01\0")]
+#[case::broken_caa(10, 1, b"\0\x01\x01\0\x01\0\0\0\0\0\x01\0")]
+#[case::broken_naptr(10, 1, b"\0\0\x23\0\x01\0\0\0\0\0\x02\0\x01")]
+#[case::broken_https(6, 1, b"\0\0\x41\0\x01\0\0\0\0\0\0")]
+#[case::empty_txt(10, 1, b"\0\0\x10\0\x01\0\0\0\0\0\0")]
+#[case::address_of_class_ch(10, 1, b"\0\0\x01\0\x03\0\0\0\0\0\x04\x7f\0\0\x01")]
+#[case::address_of_five_bytes(6, 1, b"\xc0\x0c\0\x01\0\x01\0\0\0\0\0\x05\x7f\0\0\x01\0")]
+#[case::fewer_than_counted(10, 1, b"")]
+#[tokio::test]
+async fn one_bad_part_does_not_spoil_an_answer(
+    #[case] count_at: usize,
+    #[case] count: u8,
+    #[case] bytes: &'static [u8],
+) {
+    let answer = Answer::Beside(OddPart { count_at, count, bytes }, vec![address("127.0.0.1")]);
+    assert!(is_met("A", answer.clone(), "metadata.ips", "contains", &json!("127.0.0.1")).await);
+    assert_eq!(connected_by(answer).await, UP);
+}
+
+/// The verdict of a check that needs the name.
+async fn connected_by(answer: Answer) -> (CheckStatus, Option<ErrorCode>) {
+    let target = Server::start(|_, _| async {}).await;
+    let server = DnsServer::start([("a.test", answer)]).await;
+    let check = spec(CheckType::Tcp, &format!("a.test:{}", target.address.port()), &json!({}));
+    verdict(&measure(&check, &asking(&[server.address])).await)
+}
+
+/// Servers may send more than was offered.
+#[rstest]
+#[case(40)]
+#[case(200)]
+#[tokio::test]
+async fn a_long_datagram_is_read_whole(#[case] addresses: usize) {
+    let answer = Answer::Records(vec![address("127.0.0.1"); addresses]);
+    assert!(is_met("A", answer.clone(), "metadata.ip_count", "eq", &json!(addresses)).await);
+    assert_eq!(connected_by(answer).await, UP);
 }
 
 /// Contract 4.8: one row a code.
@@ -68,7 +122,7 @@ async fn a_refusal_is_named() {
 #[case::refused(Answer::Code(ResponseCode::Refused), "A", ErrorCode::DnsServfail)]
 #[case::not_implemented(Answer::Code(ResponseCode::NotImp), "A", ErrorCode::DnsServfail)]
 #[case::no_answer(Answer::Silence, "A", ErrorCode::DnsTimeout)]
-#[case::garbage_only(Answer::Garbage, "A", ErrorCode::DnsTimeout)]
+#[case::garbage_only(Answer::Garbage, "A", ErrorCode::DnsServfail)]
 #[case::no_address(Answer::Code(ResponseCode::NoError), "A", ErrorCode::DnsNoRecords)]
 #[case::no_ipv6(Answer::Records(vec![address("192.0.2.1")]), "AAAA", ErrorCode::DnsNoRecords)]
 #[case::no_mx(Answer::Code(ResponseCode::NoError), "MX", ErrorCode::DnsNoRecords)]
@@ -129,6 +183,7 @@ async fn a_name_with_its_records_is_up(#[case] dns_type: &str, #[case] data: Vec
 #[case("NS", vec![ns("ns1.test")], "metadata.ns_records", "contains", json!("ns1.test"))]
 #[case("NS", vec![ns("ns1.test")], "metadata.ns_count", "lt", json!(2))]
 #[case("TXT", vec![txt(&["v=DKIM1; ", "p=abc"])], "metadata.txt_records", "contains", json!("v=DKIM1; p=abc"))]
+#[case("TXT", vec![txt(&[])], "metadata.txt_count", "eq", json!(1))]
 #[case("TXT", vec![txt(&["a"])], "metadata.txt_count", "eq", json!(1))]
 #[case("CNAME", vec![alias("B.test")], "metadata.cname", "eq", json!("b.test"))]
 #[case("CNAME", vec![], "metadata.cname", "neq", json!("b.test"))]

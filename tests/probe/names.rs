@@ -43,6 +43,7 @@ fn addresses(texts: &[&str]) -> Answer {
 #[case(Answer::Code(ResponseCode::ServFail), ErrorCode::DnsServfail)]
 #[case(Answer::Code(ResponseCode::Refused), ErrorCode::DnsServfail)]
 #[case(Answer::Code(ResponseCode::NoError), ErrorCode::DnsNoRecords)]
+#[case(Answer::Garbage, ErrorCode::DnsServfail)]
 #[case(Answer::Silence, ErrorCode::DnsTimeout)]
 #[tokio::test]
 async fn a_name_without_address_has_its_code(#[case] answer: Answer, #[case] code: ErrorCode) {

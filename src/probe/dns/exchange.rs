@@ -13,15 +13,22 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, UdpSocket};
 use tokio::time::timeout;
 
-use super::question::{DATAGRAM_MAX_BYTES, Question, may_refuse_edns};
+use super::question::{Heard, Question, is_refusal, may_miss_edns};
+use crate::egress::DATAGRAM_MAX_BYTES;
 
 /// The time after which a datagram is taken for lost and sent again; doubled each time.
 const RESEND_AFTER: Duration = Duration::from_secs(1);
 
+/// The time within which a server that knows nothing must know more without EDNS.
+const SECOND_LOOK: Duration = Duration::from_millis(500);
+
 /// Asks `server` until it answers. `source` is where the question comes from, when that is configured.
 ///
-/// A server that refuses the question, or does not answer it, may not know EDNS: it is asked without (RFC 6891,
-/// section 7).
+/// A server that refuses the question, does not answer it or answers what nobody can read may not know EDNS: it is
+/// asked without (RFC 6891, section 7). So is one that knows nothing and does not say that it knows EDNS.
+///
+/// # Errors
+/// `InvalidData` when the server's answers cannot be read.
 pub(super) async fn exchange(
     question: &Question,
     server: SocketAddr,
@@ -33,11 +40,14 @@ pub(super) async fn exchange(
     let message = loop {
         let is_extended = bytes.len() != question.plain_bytes().len();
         match timeout(patience, receive(question, &socket)).await {
-            Ok(received) => {
-                let message = received?;
-                let is_refusal = may_refuse_edns(message.metadata.response_code);
-                if !is_refusal || has_refused {
-                    break message;
+            Ok(heard) => {
+                match heard? {
+                    Heard::Answer(message) if is_extended && !is_refusal(&message) => {
+                        break second_look(question, &socket, *message).await?;
+                    }
+                    Heard::Answer(message) if has_refused || !is_refusal(&message) => break *message,
+                    Heard::Unreadable if has_refused => return Err(io::ErrorKind::InvalidData.into()),
+                    Heard::Answer(_) | Heard::Unreadable => {}
                 }
                 has_refused = true;
                 if !is_extended {
@@ -56,6 +66,18 @@ pub(super) async fn exchange(
     }
 }
 
+/// The answer to a question with EDNS, or the better one without.
+async fn second_look(question: &Question, socket: &UdpSocket, first: Message) -> io::Result<Message> {
+    if !may_miss_edns(&first) || first.metadata.truncation {
+        return Ok(first);
+    }
+    socket.send(question.plain_bytes()).await?;
+    Ok(match timeout(SECOND_LOOK, receive(question, socket)).await {
+        Ok(Ok(Heard::Answer(second))) if !second.answers.is_empty() => *second,
+        _ => first,
+    })
+}
+
 /// Sends before the socket is handed to the runtime, which saves waiting for it to become writable.
 fn send(question: &Question, server: SocketAddr, source: Option<SocketAddr>) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(server), Type::DGRAM, Some(Protocol::UDP))?;
@@ -68,12 +90,12 @@ fn send(question: &Question, server: SocketAddr, source: Option<SocketAddr>) -> 
     UdpSocket::from_std(socket.into())
 }
 
-async fn receive(question: &Question, socket: &UdpSocket) -> io::Result<Message> {
-    let mut datagram = [0; DATAGRAM_MAX_BYTES as usize];
+async fn receive(question: &Question, socket: &UdpSocket) -> io::Result<Heard> {
+    let mut datagram = vec![0; DATAGRAM_MAX_BYTES];
     loop {
         let length = socket.recv(&mut datagram).await?;
-        if let Some(message) = question.answer_in(&datagram[..length]) {
-            return Ok(message);
+        if let Some(heard) = question.answer_in(&datagram[..length]) {
+            return Ok(heard);
         }
     }
 }
@@ -99,5 +121,8 @@ async fn exchange_over_tcp(
     let mut response = vec![0; usize::from(stream.read_u16().await?)];
     stream.read_exact(&mut response).await?;
     crate::egress::close_by_reset(&stream);
-    question.answer_in(&response).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+    match question.answer_in(&response) {
+        Some(Heard::Answer(message)) => Ok(*message),
+        Some(Heard::Unreadable) | None => Err(io::ErrorKind::InvalidData.into()),
+    }
 }

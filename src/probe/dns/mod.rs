@@ -8,6 +8,7 @@ mod exchange;
 mod question;
 mod records;
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 
 use hickory_proto::op::{Message, ResponseCode};
@@ -18,6 +19,7 @@ use crate::model::check::{ErrorCode, Failure, Outcome, Trouble};
 use crate::probe::attempt::{Attempt, Phase};
 use crate::probe::condition::{Condition, DecidingConditions};
 use crate::probe::judgement::Answered;
+use crate::probe::resolver::UNREADABLE;
 use crate::probe::spec::DnsCheck;
 use crate::probe::stop::Stop;
 use crate::probe::toolbox::Toolbox;
@@ -132,6 +134,7 @@ async fn ask_in_turn(
                 ResponseCode::NoError | ResponseCode::NXDomain => return Some(message),
                 code => losses.refusal = Some(code),
             },
+            Ok(Err(error)) if error.kind() == ErrorKind::InvalidData => losses.has_unreadable = true,
             Ok(Err(error)) => losses.trouble = losses.trouble.or(trouble(&error)),
             Err(_elapsed) => {}
         }
@@ -144,12 +147,14 @@ async fn ask_in_turn(
 #[derive(Debug, Default)]
 struct Losses {
     refusal: Option<ResponseCode>,
+    has_unreadable: bool,
     trouble: Option<Trouble>,
 }
 
 impl Losses {
     fn verdict(&self) -> Option<Stop> {
         match (self.refusal, self.trouble) {
+            (None, _) if self.has_unreadable => Some(Stop::failed(ErrorCode::DnsServfail, UNREADABLE)),
             (Some(code), _) => {
                 let message = format!("The name server answered: {}", code_name(code));
                 Some(Stop::failed(ErrorCode::DnsServfail, message))

@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::RecordType;
 
+use crate::egress::read_answer;
 use crate::probe::spec::{DnsCheck, DnsRecord};
 
-/// Largest answer that fits every path unfragmented (DNS Flag Day 2020); larger ones come over TCP.
-pub(super) const DATAGRAM_MAX_BYTES: u16 = 1232;
+/// Largest answer that fits every path unfragmented (DNS Flag Day 2020); larger ones should come over TCP.
+const OFFERED_BYTES: u16 = 1232;
 
 const FORMERR: u16 = 1;
 const SERVFAIL: u16 = 2;
@@ -21,6 +22,8 @@ const BADVERS: u16 = 16;
 
 /// Length of a message's header.
 const HEADER_BYTES: usize = 12;
+/// The bit of the third byte that tells a response from a question.
+const RESPONSE: u8 = 0x80;
 
 /// One question, ready to be sent to any number of servers.
 pub(super) struct Question {
@@ -50,7 +53,7 @@ impl Question {
         message.add_query(query.clone());
         let plain_bytes = message.to_vec().ok()?;
         let mut edns = Edns::new();
-        edns.set_max_payload(DATAGRAM_MAX_BYTES);
+        edns.set_max_payload(OFFERED_BYTES);
         message.set_edns(edns);
         Some(Self { id: message.metadata.id, query, bytes: message.to_vec().ok()?, plain_bytes })
     }
@@ -65,10 +68,14 @@ impl Question {
         &self.plain_bytes
     }
 
-    /// The message, if it answers this question.
-    pub(super) fn answer_in(&self, bytes: &[u8]) -> Option<Message> {
-        let is_candidate = bytes.len() >= HEADER_BYTES && bytes[..2] == self.id.to_be_bytes();
-        let message = is_candidate.then(|| Message::from_vec(bytes).ok()).flatten()?;
+    /// Whether the bytes answer this question. What nobody can read counts when it is a response with the right id.
+    pub(super) fn answer_in(&self, bytes: &[u8]) -> Option<Heard> {
+        if bytes.len() < HEADER_BYTES || bytes[..2] != self.id.to_be_bytes() {
+            return None;
+        }
+        let Some(message) = read_answer(bytes) else {
+            return (bytes[2] & RESPONSE != 0).then_some(Heard::Unreadable);
+        };
         let is_response = message.metadata.message_type == MessageType::Response
             && message.metadata.op_code == OpCode::Query;
         let repeats_question = match message.queries.as_slice() {
@@ -77,13 +84,27 @@ impl Question {
             [] => !matches!(message.metadata.response_code, ResponseCode::NoError | ResponseCode::NXDomain),
             _ => false,
         };
-        (is_response && repeats_question).then_some(message)
+        (is_response && repeats_question).then(|| Heard::Answer(Box::new(message)))
     }
 }
 
-/// Returns true when a server may mean EDNS by what it refuses (RFC 6891, section 7, and what is seen).
-pub(super) fn may_refuse_edns(code: ResponseCode) -> bool {
-    matches!(u16::from(code), FORMERR | SERVFAIL | NOTIMP | BADVERS)
+/// What a server sent.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// Its answer.
+    Answer(Box<Message>),
+    /// An answer that nobody can read.
+    Unreadable,
+}
+
+/// Returns true for a refusal, which may mean EDNS alone (RFC 6891, section 7, and what is seen).
+pub(super) const fn is_refusal(message: &Message) -> bool {
+    !matches!(message.metadata.response_code, ResponseCode::NoError | ResponseCode::NXDomain)
+}
+
+/// Returns true when a server knows nothing, and does not know EDNS either: one that does says so.
+pub(super) const fn may_miss_edns(message: &Message) -> bool {
+    message.answers.is_empty() && message.edns.is_none()
 }
 
 /// The name of a response code (RFC 6895, section 2.3).
@@ -129,7 +150,7 @@ mod tests {
         let mut message = Message::from_vec(question.bytes()).unwrap();
         message.metadata.message_type = MessageType::Response;
         change(&mut message);
-        question.answer_in(&message.to_vec().unwrap()).is_some()
+        matches!(question.answer_in(&message.to_vec().unwrap()), Some(Heard::Answer(_)))
     }
 
     #[test]

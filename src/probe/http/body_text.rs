@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use encoding_rs::{Encoding, UTF_8};
-use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue};
 
 use crate::probe::fact::{JsonDocument, TextPresence};
 use crate::probe::http::charset::{declared_encoding, encoding_of};
@@ -27,9 +27,12 @@ pub(super) struct BodyText {
 impl BodyText {
     /// Finds out how the body is encoded. With `is_json`, a body that is declared to be no UTF-8 is transcoded.
     pub(super) fn new(body: DecodedBody, headers: &HeaderMap, is_json: bool) -> Self {
-        let content_type = headers.get(CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes()));
-        let encoding = encoding_of(content_type.as_deref(), &body.bytes, body.is_cut);
-        let declared = declared_encoding(content_type.as_deref(), &body.bytes).unwrap_or(UTF_8);
+        let lines: Vec<_> = headers.get_all(CONTENT_TYPE).iter().map(HeaderValue::as_bytes).collect();
+        let lines = lines.join(&b',');
+        let content_type = String::from_utf8_lossy(&lines);
+        let content_type = Some(&*content_type).filter(|text| !text.is_empty());
+        let encoding = encoding_of(content_type, &body.bytes, body.is_cut);
+        let declared = declared_encoding(content_type, &body.bytes).unwrap_or(UTF_8);
         let mut text = Self { body, encoding, transcoded: None };
         if is_json && declared != UTF_8 {
             text.transcoded = Some(text.transcode());
@@ -95,7 +98,6 @@ impl BodyText {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
     use rstest::rstest;
 
     use super::*;
@@ -119,6 +121,17 @@ mod tests {
         assert_eq!(found.search(""), TextPresence::Present);
         assert_eq!(found.search("Storung"), TextPresence::Absent);
         assert_eq!(text(content_type, bytes, true, false).search("Storung"), TextPresence::Undecided);
+    }
+
+    #[test]
+    fn of_two_lines_the_last_one_says_the_encoding() {
+        let lines = ["text/html; charset=utf-8", "text/plain; charset=koi8-r"];
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(CONTENT_TYPE, HeaderValue::from_static(line));
+        }
+        let found = BodyText::new(DecodedBody { bytes: b"\xd3".to_vec(), is_cut: false }, &headers, false);
+        assert_eq!(found.search("\u{441}"), TextPresence::Present);
     }
 
     #[test]

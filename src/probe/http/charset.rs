@@ -16,24 +16,69 @@ pub(super) fn encoding_of(content_type: Option<&str>, bytes: &[u8], is_cut: bool
 /// The encoding that the first bytes mark or the server says.
 pub(super) fn declared_encoding(content_type: Option<&str>, bytes: &[u8]) -> Option<&'static Encoding> {
     let marked = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
-    marked.or_else(|| labelled(parameter(content_type?, "charset")?.as_bytes()))
+    marked.or_else(|| labelled(MediaType::of(content_type?).charset?.as_bytes()))
 }
 
 fn labelled(label: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label)
 }
 
-/// The value of a parameter of a `Content-Type`, without its quotes.
-fn parameter<'a>(content_type: &'a str, name: &str) -> Option<&'a str> {
-    content_type.split(';').skip(1).find_map(|part| {
-        let (key, value) = part.split_once('=')?;
-        key.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches(['"', '\'']))
-    })
+/// What a `Content-Type` says.
+#[derive(Default)]
+struct MediaType {
+    /// In lower case.
+    kind: String,
+    charset: Option<String>,
+}
+
+impl MediaType {
+    /// The last one of a list counts; where several name the same kind, the last `charset` (WHATWG Fetch, "extract a MIME
+    /// type").
+    fn of(content_type: &str) -> Self {
+        let mut found = Self::default();
+        for text in split_unquoted(content_type, b',') {
+            let mut parts = split_unquoted(text, b';').into_iter();
+            let kind = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
+            let charset = parts.find_map(|part| parameter(part, "charset"));
+            if kind == found.kind {
+                found.charset = charset.or(found.charset);
+            } else if !kind.is_empty() {
+                found = Self { kind, charset };
+            }
+        }
+        found
+    }
+}
+
+/// The parts of a text between separators that stand in no quotes.
+fn split_unquoted(text: &str, separator: u8) -> Vec<&str> {
+    let (mut parts, mut start, mut is_quoted, mut is_escaped) = (Vec::new(), 0, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_quoted => is_escaped = true,
+            b'"' => is_quoted = !is_quoted,
+            _ if byte == separator && !is_quoted => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// The value of a parameter, if it has this name, without its quotes.
+fn parameter(part: &str, name: &str) -> Option<String> {
+    let (key, value) = part.split_once('=')?;
+    let value = value.trim().trim_matches(['"', '\'']).replace('\\', "");
+    key.trim().eq_ignore_ascii_case(name).then_some(value)
 }
 
 /// Returns true for HTML and XML, which may name their encoding themselves.
 fn is_page(content_type: Option<&str>, bytes: &[u8]) -> bool {
-    match content_type.map(|text| text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()) {
+    match content_type.map(|text| MediaType::of(text).kind) {
         Some(kind) if !kind.is_empty() => kind.ends_with("html") || kind.ends_with("xml"),
         _ => bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<'),
     }
@@ -57,15 +102,77 @@ fn encoding_in_meta(head: &[u8]) -> Option<&'static Encoding> {
         rest = &rest[at..];
         if rest.starts_with(b"<!--") {
             rest = &rest[position(rest, b"-->")?..];
-        } else if rest.starts_with(b"<meta") {
-            let end = rest.iter().position(|byte| *byte == b'>').unwrap_or(rest.len());
-            if let Some(found) = value_after(&rest[..end], b"charset") {
+        } else if rest.get(1).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'/') {
+            let name_end = rest.iter().skip(2).position(is_name_end).map_or(rest.len(), |at| at + 2);
+            let mut attributes = Attributes { rest: &rest[name_end..] };
+            let found: Vec<_> = attributes.by_ref().collect();
+            if &rest[..name_end] == b"<meta"
+                && let Some(found) = encoding_in_attributes(&found)
+            {
                 return Some(found);
             }
+            rest = attributes.rest;
+            continue;
         }
         rest = &rest[1..];
     }
     None
+}
+
+/// The encoding that the attributes of a `meta` name: `charset`, or `content` where `http-equiv` says what it is.
+fn encoding_in_attributes(attributes: &[(&[u8], &[u8])]) -> Option<&'static Encoding> {
+    let value = |name: &[u8]| attributes.iter().find(|(found, _)| *found == name).map(|(_, value)| *value);
+    let content = value(b"http-equiv").filter(|value| *value == b"content-type").and(value(b"content"));
+    value(b"charset").and_then(labelled).or_else(|| value_after(content?, b"charset"))
+}
+
+/// The attributes of a tag, name and value (WHATWG HTML, "get an attribute"). It ends at the end of the tag, or where an
+/// attribute is cut.
+struct Attributes<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let is_between = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'/';
+        let rest = self.rest;
+        let rest = &rest[rest.iter().position(|byte| !is_between(byte)).unwrap_or(rest.len())..];
+        self.rest = rest;
+        if rest.first().is_none_or(|byte| *byte == b'>') {
+            return None;
+        }
+        let is_end = |(at, byte): (usize, &u8)| is_name_end(byte) || (at > 0 && *byte == b'=');
+        let name_end = rest.iter().enumerate().position(is_end).unwrap_or(rest.len());
+        let (name, behind) = rest.split_at(name_end);
+        let Some(value) = behind.trim_ascii_start().strip_prefix(b"=") else {
+            self.rest = behind;
+            return Some((name, b""));
+        };
+        let value = value.trim_ascii_start();
+        let quote = value.first().copied().filter(|byte| matches!(byte, b'"' | b'\''));
+        let (value, length) = match quote {
+            Some(quote) => {
+                let value = &value[1..];
+                let Some(length) = value.iter().position(|byte| *byte == quote) else {
+                    self.rest = b"";
+                    return None;
+                };
+                (value, length)
+            }
+            None => {
+                let is_end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'>';
+                (value, value.iter().position(is_end).unwrap_or(value.len()))
+            }
+        };
+        self.rest = &value[length + usize::from(quote.is_some())..];
+        Some((name, &value[..length]))
+    }
+}
+
+fn is_name_end(byte: &u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>')
 }
 
 /// The encoding that stands behind `name` and an equals sign.
@@ -114,6 +221,21 @@ mod tests {
         "ISO-8859-2"
     )]
     #[case("text/html", b"<meta charset=utf-16>\xff", "UTF-8")]
+    #[case("text/html", b"<meta name=x content=\"charset=big5\"><meta charset=euc-kr>", "EUC-KR")]
+    #[case("text/html", b"<meta content=\"text/html; charset=koi8-r\">", "UTF-8")]
+    #[case("text/html", b"<meta content=\"a/b; charset=koi8-r\" http-equiv=Content-Type>", "KOI8-R")]
+    #[case("text/html", b"<meta data-charset=big5>", "UTF-8")]
+    #[case("text/html", b"<metadata charset=big5>", "UTF-8")]
+    #[case("text/html", b"<a title='<meta charset=big5>' b>", "UTF-8")]
+    #[case("text/html", b"</p x><meta/charset=big5", "Big5")]
+    #[case("text/html", b"<meta charset='big5", "UTF-8")]
+    #[case("text/plain; a=\"x;charset=big5\"; charset=koi8-r", b"", "KOI8-R")]
+    #[case("text/plain; a=\"\\\";charset=big5\"; charset=koi8-r", b"", "KOI8-R")]
+    #[case("text/plain; charset=\"koi8\\-r", b"", "KOI8-R")]
+    #[case("text/plain; charset=koi8-r; charset=big5", b"", "KOI8-R")]
+    #[case("text/html, text/plain; charset=koi8-r", b"<meta charset=big5>", "KOI8-R")]
+    #[case("text/html; charset=koi8-r, text/html", b"", "KOI8-R")]
+    #[case("text/html; charset=koi8-r, text/plain", b"<meta charset=big5>", "UTF-8")]
     #[case("text/plain", b"<meta charset=big5>", "UTF-8")]
     #[case("application/xml", b"<?xml version=\"1.0\" encoding=\"ISO-8859-15\"?>", "ISO-8859-15")]
     #[case("application/xhtml+xml", b"<?xml version='1.0' encoding='windows-1251'?>", "windows-1251")]

@@ -34,8 +34,21 @@ pub(crate) enum Answer {
     GarbageFirst(Vec<RData>),
     /// Bytes that are no message.
     Garbage,
+    /// The records, and something beside them that nobody asked for.
+    Beside(OddPart, Vec<RData>),
     /// The records for a question without EDNS; this for one with it.
     Plain(EdnsRefusal, Vec<RData>),
+}
+
+/// Records that are added to a message as they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OddPart {
+    /// The section: its count stands at this byte of the header.
+    pub(crate) count_at: usize,
+    /// By so much the count is raised.
+    pub(crate) count: u8,
+    /// The records.
+    pub(crate) bytes: &'static [u8],
 }
 
 /// What a server that knows no EDNS makes of it (RFC 6891, section 7, and what is seen).
@@ -47,6 +60,10 @@ pub(crate) enum EdnsRefusal {
     BareHeader,
     /// BADVERS, half of which stands in an OPT record.
     BadVersion,
+    /// BADCOOKIE, half of which stands in an OPT record.
+    BadCookie,
+    /// Bytes that are no message.
+    Garbage,
     /// Nothing, ever.
     Silence,
 }
@@ -191,7 +208,6 @@ impl Script {
 
     fn datagrams(&self, question: &Message) -> Vec<Vec<u8>> {
         let bytes = |message: Message| message.to_vec().unwrap();
-        let garbage = || [&question.metadata.id.to_be_bytes()[..], &[0xff; 40]].concat();
         match self.answer(question) {
             Answer::Records(data) => vec![bytes(holding(question, data))],
             Answer::Verbatim(records) => {
@@ -220,8 +236,14 @@ impl Script {
                 forged.queries[0].name = name("elsewhere.test");
                 vec![bytes(forged), bytes(holding(question, data))]
             }
-            Answer::GarbageFirst(data) => vec![garbage(), bytes(holding(question, data))],
-            Answer::Garbage => vec![garbage()],
+            Answer::GarbageFirst(data) => vec![garbage(question), bytes(holding(question, data))],
+            Answer::Garbage => vec![garbage(question)],
+            Answer::Beside(odd, data) => {
+                let mut message = bytes(holding(question, data));
+                message[odd.count_at + 1] += odd.count;
+                message.extend_from_slice(odd.bytes);
+                vec![message]
+            }
             Answer::Plain(refusal, _) if question.edns.is_some() => refusal.datagrams(question),
             Answer::Plain(_, data) => vec![bytes(holding(question, data))],
         }
@@ -241,10 +263,20 @@ impl EdnsRefusal {
                 message.metadata.response_code = ResponseCode::BADVERS;
                 message.set_edns(Edns::new());
             }
+            Self::BadCookie => {
+                message.metadata.response_code = ResponseCode::BADCOOKIE;
+                message.set_edns(Edns::new());
+            }
+            Self::Garbage => return vec![garbage(question)],
             Self::Silence => return vec![],
         }
         vec![message.to_vec().unwrap()]
     }
+}
+
+/// Bytes with the right id that are no message.
+fn garbage(question: &Message) -> Vec<u8> {
+    [&question.metadata.id.to_be_bytes()[..], &[0xff; 40]].concat()
 }
 
 fn response(question: &Message) -> Message {

@@ -94,11 +94,12 @@ impl DecoderChain {
         Ok(!self.is_cut)
     }
 
-    /// The body, as far as it is kept. Broken when the coded data should go on and was not cut.
+    /// The body, as far as it is kept. As in curl and browsers, data that end too early are taken as they are; broken when
+    /// nothing came out of them.
     pub(super) fn finish(self, is_cut: bool) -> Result<DecodedBody, Refusal> {
         let is_cut = is_cut || self.is_cut;
         match self.layers.iter().find(|layer| !layer.decoder.is_complete()) {
-            Some(layer) if !is_cut && self.has_input => Err(layer.coding.broken()),
+            Some(layer) if !is_cut && self.has_input && self.plain.is_empty() => Err(layer.coding.broken()),
             _ => Ok(DecodedBody { bytes: self.plain, is_cut }),
         }
     }

@@ -18,9 +18,16 @@ pub(super) struct Deflate {
     /// The first byte, until the second one has come.
     first: Option<u8>,
     has_ended: bool,
+    /// Bare deflate data are broken.
+    must_be_zlib: bool,
 }
 
 impl Deflate {
+    /// A stream of zlib data.
+    pub(super) fn zlib() -> Self {
+        Self { must_be_zlib: true, ..Self::default() }
+    }
+
     fn inflate_some(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal> {
         let Some(decoder) = self.inflate.as_mut().filter(|_| !self.has_ended) else {
             return Ok(DecodeStep::default());
@@ -44,6 +51,9 @@ impl Undo for Deflate {
             }
             (None, Some(first)) => {
                 let is_zlib = first & 0x0f == 8 && u16::from_be_bytes([first, next]) % 31 == 0;
+                if self.must_be_zlib && !is_zlib {
+                    return Err(BROKEN);
+                }
                 self.inflate = Some(Decompress::new(is_zlib));
                 let begun = self.inflate_some(&[first], room)?;
                 if begun.taken == 1 && begun.given == 0 {

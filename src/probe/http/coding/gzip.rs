@@ -1,10 +1,11 @@
 //! Gzip (RFC 1952): one or more members, each a header, deflated data and a trailer.
 //!
 //! As in browsers and gzip(1), bytes behind the last member that are none are ignored, and so is a trailer that is
-//! missing. A checksum that is there must be right.
+//! missing. A checksum that is there must be right. As in curl and browsers, zlib data is undone as well.
 
 use flate2::{Decompress, FlushDecompress, Status};
 
+use super::deflate::Deflate;
 use super::{Coding, DecodeStep, Refusal, Undo};
 
 const BROKEN: Refusal = Coding::Gzip.broken();
@@ -29,6 +30,8 @@ enum GzipStage {
     Header(HeaderReader),
     Data,
     Trailer(Vec<u8>),
+    /// No member at all, but zlib data.
+    Zlib(Deflate),
     /// Behind the last member.
     Ended,
 }
@@ -74,7 +77,11 @@ impl Undo for Gzip {
                     return Ok(DecodeStep { taken: taken + step.taken, ..step });
                 }
                 GzipStage::Ended => return Ok(DecodeStep { taken, given: 0 }),
+                GzipStage::Zlib(data) => return data.step(coded, room).map_err(|_| BROKEN),
                 _ if taken == coded.len() => return Ok(DecodeStep { taken, given: 0 }),
+                GzipStage::Header(header) if !self.has_member && header.may_be_zlib(coded[taken]) => {
+                    self.stage = GzipStage::Zlib(Deflate::zlib());
+                }
                 GzipStage::Header(header) => match header.read(coded[taken]) {
                     Some(is_done) => {
                         taken += 1;
@@ -101,6 +108,7 @@ impl Undo for Gzip {
         match self.stage {
             GzipStage::Header(_) => self.has_member,
             GzipStage::Data => false,
+            GzipStage::Zlib(ref data) => data.is_complete(),
             GzipStage::Trailer(_) | GzipStage::Ended => true,
         }
     }
@@ -144,6 +152,11 @@ impl Default for HeaderPart {
 }
 
 impl HeaderReader {
+    /// Returns true for the first byte of zlib data (RFC 1950, section 2.2) where a header would begin.
+    const fn may_be_zlib(&self, byte: u8) -> bool {
+        matches!(self.part, HeaderPart::Fixed(0)) && byte & 0x0f == 8
+    }
+
     /// Takes the next byte; whether the header is complete with it. `None`: this is no header.
     fn read(&mut self, byte: u8) -> Option<bool> {
         let next = match self.part {
