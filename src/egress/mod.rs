@@ -7,6 +7,7 @@
 mod address;
 mod authorities;
 mod certificate_time;
+mod cryptography;
 mod name_servers;
 pub mod outbound;
 mod race;
@@ -24,6 +25,7 @@ pub use address::{AddressClass, classify};
 pub use authorities::CaFileError;
 pub(crate) use authorities::authorities;
 pub(crate) use certificate_time::CertificateTime;
+pub(crate) use cryptography::cryptography;
 pub(crate) use name_servers::{addresses, configured_name_servers, known_to_hosts};
 pub use system_names::NameFiles;
 pub(crate) use system_names::SystemNames;
