@@ -7,6 +7,7 @@
 mod address;
 mod authorities;
 mod certificate_time;
+mod cryptography;
 mod dns_answer;
 mod lenient;
 mod name_servers;
@@ -27,6 +28,7 @@ pub use address::{AddressClass, classify};
 pub use authorities::CaFileError;
 pub(crate) use authorities::authorities;
 pub(crate) use certificate_time::CertificateTime;
+pub(crate) use cryptography::cryptography;
 pub(crate) use dns_answer::{DATAGRAM_MAX_BYTES, read_answer};
 pub(crate) use lenient::LenientStream;
 pub(crate) use name_servers::{addresses, configured_name_servers, known_to_hosts};

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::Resumption;
-use rustls::crypto::{CryptoProvider, ring};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{AlertDescription, CertificateError, ClientConfig, Error, InvalidMessage, PeerIncompatible};
 use tokio::net::TcpStream;
@@ -18,7 +18,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::clock::Clock;
-use crate::egress::CertificateTime;
+use crate::egress::{CertificateTime, cryptography};
 use crate::model::check::ErrorCode;
 use crate::probe::attempt::{Attempt, Phase};
 use crate::probe::endpoint::Host;
@@ -59,7 +59,7 @@ pub(crate) struct Tls {
 impl Tls {
     /// Trusts the system's authorities and those in `ca_file`.
     pub(crate) fn new(ca_file: Option<&Path>, clock: Clock) -> Result<Self, ToolboxError> {
-        let provider = Arc::new(ring::default_provider());
+        let provider = cryptography();
         let algorithms = provider.signature_verification_algorithms;
         let trust = Arc::new(Trust::load(ca_file, algorithms)?);
         let time = Arc::new(CertificateTime(clock));

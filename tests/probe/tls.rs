@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use rcgen::CertificateParams;
+use rcgen::{
+    CertificateParams, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ECDSA_P521_SHA512,
+    SignatureAlgorithm,
+};
 use rstest::rstest;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -53,6 +56,36 @@ async fn a_self_signed_certificate_is_untrusted_unless_nobody_asks() {
     let lenient = measure(&http(&url, &json!({ "verify_ssl": false })), &toolbox()).await;
     assert_eq!((verdict(&lenient), lenient.status_code), (UP, Some(204)));
     assert!(lenient.timings.tls.is_some());
+}
+
+/// RFC 8446, section 4.2.3, and RFC 5758: the curves that OpenSSL and browsers take. Columns: authority, certificate.
+#[rstest]
+#[case::authority_on_p384(&PKCS_ECDSA_P384_SHA384, &PKCS_ECDSA_P256_SHA256)]
+#[case::certificate_on_p521(&PKCS_ECDSA_P256_SHA256, &PKCS_ECDSA_P521_SHA512)]
+#[case::authority_on_p521(&PKCS_ECDSA_P521_SHA512, &PKCS_ECDSA_P256_SHA256)]
+#[tokio::test]
+async fn every_common_curve_is_checked(
+    #[case] signs: &'static SignatureAlgorithm,
+    #[case] signed: &'static SignatureAlgorithm,
+) {
+    let authority = Authority::found_by(signs);
+    let server = authority.issue_for(signed, &["127.0.0.1"], as_is).serve().await;
+    assert_up(&server, &authority.trusted()).await;
+}
+
+/// A P-256 key that signs with SHA-512: two sizes that do not belong together, and are allowed to.
+#[tokio::test]
+async fn an_ecdsa_signature_with_another_hash_is_checked() {
+    let identity = Identity::p256_with_sha512();
+    assert_up(&identity.serve().await, &identity.trusted()).await;
+}
+
+/// Both types of checks find the server up.
+async fn assert_up(server: &Server, toolbox: &Toolbox) {
+    let request = measure(&http(&https(server.address), &json!({})), toolbox).await;
+    assert_eq!(verdict(&request), UP, "{:?}", request.failure);
+    let certificate = measure(&spec(CheckType::Ssl, &server.address.to_string(), &json!({})), toolbox).await;
+    assert_eq!(verdict(&certificate), UP, "{:?}", certificate.failure);
 }
 
 /// Contract 4.2.2: with verification switched off nothing is demanded of a certificate; otherwise it is said what is wrong.

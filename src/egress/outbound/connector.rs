@@ -15,7 +15,6 @@ use http::uri::Scheme;
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
-use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -27,7 +26,7 @@ use tower_service::Service;
 use super::failed::{ConnectFault, Failed, TlsFault};
 use super::names::Names;
 use super::parts::{OutboundError, OutboundParts};
-use crate::egress::{CertificateTime, Egress, LenientStream, Pinned, authorities, trouble};
+use crate::egress::{CertificateTime, Egress, LenientStream, Pinned, authorities, cryptography, trouble};
 use crate::model::check::Trouble;
 
 /// The longest that opening one connection may take.
@@ -67,7 +66,7 @@ impl fmt::Debug for Connector {
 impl Connector {
     pub(super) fn new(parts: OutboundParts<'_>) -> Result<Self, OutboundError> {
         let time = Arc::new(CertificateTime(parts.clock));
-        let mut tls = ClientConfig::builder_with_details(Arc::new(ring::default_provider()), time)
+        let mut tls = ClientConfig::builder_with_details(cryptography(), time)
             .with_safe_default_protocol_versions()?
             .with_root_certificates(authorities(parts.ca_file)?)
             .with_no_client_auth();

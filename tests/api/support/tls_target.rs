@@ -86,7 +86,7 @@ fn config(authority: &CertifiedIssuer<'static, KeyPair>, days: i64) -> Arc<Serve
     let certificate = params.signed_by(&key, authority).unwrap();
     let chain = vec![certificate.der().clone(), authority.der().clone()];
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder =
         ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     Arc::new(builder.with_no_client_auth().with_single_cert(chain, key).unwrap())

@@ -10,10 +10,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, CustomExtension, DnType, IsCa, KeyPair,
-    date_time_ymd,
+    PKCS_ECDSA_P256_SHA256, SignatureAlgorithm, date_time_ymd,
 };
 use rustls::ServerConfig;
-use rustls::crypto::ring;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use tempfile::NamedTempFile;
@@ -25,6 +26,9 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use crate::support::offline;
 use crate::support::server::Server;
+
+/// Made by OpenSSL: what makes the other certificates pairs P-256 with SHA-256 alone.
+const P256_WITH_SHA512: &str = include_str!("certificates/p256_with_sha512.pem");
 
 /// A certificate authority.
 pub(crate) struct Authority {
@@ -40,18 +44,33 @@ pub(crate) struct Identity {
 impl Authority {
     /// A new one.
     pub(crate) fn found() -> Self {
+        Self::found_by(&PKCS_ECDSA_P256_SHA256)
+    }
+
+    /// A new one that signs in this way.
+    pub(crate) fn found_by(algorithm: &'static SignatureAlgorithm) -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.distinguished_name.push(DnType::CommonName, "Test Authority");
-        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        Self { issuer }
+        let key = KeyPair::generate_for(algorithm).unwrap();
+        Self { issuer: CertifiedIssuer::self_signed(params, key).unwrap() }
     }
 
     /// A certificate for these names, changed by `adapt` before it is signed.
     pub(crate) fn issue(&self, names: &[&str], adapt: impl FnOnce(&mut CertificateParams)) -> Identity {
+        self.issue_for(&PKCS_ECDSA_P256_SHA256, names, adapt)
+    }
+
+    /// The same for a key of this kind.
+    pub(crate) fn issue_for(
+        &self,
+        algorithm: &'static SignatureAlgorithm,
+        names: &[&str],
+        adapt: impl FnOnce(&mut CertificateParams),
+    ) -> Identity {
         let mut params = params(names);
         adapt(&mut params);
-        let key = KeyPair::generate().unwrap();
+        let key = KeyPair::generate_for(algorithm).unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         Identity::new(vec![certificate.der().clone(), self.issuer.der().clone()], &key)
     }
@@ -87,10 +106,15 @@ impl Authority {
 
     /// A toolbox with these settings that trusts this authority.
     pub(crate) fn trusted_by(&self, config: ToolboxConfig) -> Toolbox {
-        let mut file = NamedTempFile::new().unwrap();
-        file.write_all(self.pem().as_bytes()).unwrap();
-        Toolbox::new(ToolboxConfig { ca_file: Some(file.path().to_owned()), ..config }).unwrap()
+        trusting(&self.pem(), config)
     }
+}
+
+/// A toolbox with these settings that trusts these certificates.
+fn trusting(pem: &str, config: ToolboxConfig) -> Toolbox {
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(pem.as_bytes()).unwrap();
+    Toolbox::new(ToolboxConfig { ca_file: Some(file.path().to_owned()), ..config }).unwrap()
 }
 
 fn params(names: &[&str]) -> CertificateParams {
@@ -116,6 +140,18 @@ impl Identity {
         let key = KeyPair::generate().unwrap();
         let certificate = params(names).self_signed(&key).unwrap();
         Self::new(vec![certificate.der().clone()], &key)
+    }
+
+    /// A certificate with a key on P-256 that vouches for itself with SHA-512.
+    pub(crate) fn p256_with_sha512() -> Self {
+        let certificate = CertificateDer::from_pem_slice(P256_WITH_SHA512.as_bytes()).unwrap();
+        let key = PrivateKeyDer::from_pem_slice(P256_WITH_SHA512.as_bytes()).unwrap();
+        Self { chain: vec![certificate], key }
+    }
+
+    /// A toolbox that trusts this very certificate.
+    pub(crate) fn trusted(&self) -> Toolbox {
+        trusting(&pem("CERTIFICATE", &self.chain[0]), offline())
     }
 
     /// The same key under a certificate of X.509 version 1, whose signature does not fit.
@@ -148,9 +184,9 @@ impl Identity {
     /// How a server shows it.
     pub(crate) fn acceptor(&self, protocols: &[&str]) -> TlsAcceptor {
         // The server is not to judge what it shows.
-        let key = ring::sign::any_supported_type(&self.key).unwrap();
+        let key = aws_lc_rs::sign::any_supported_type(&self.key).unwrap();
         let shown = SingleCertAndKey::from(CertifiedKey::new(self.chain.clone(), key));
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
