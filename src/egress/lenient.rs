@@ -13,7 +13,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::HEAD_MAX_BYTES;
+use super::head_limits::HEAD_MAX_BYTES;
 use chunks::{ChunkReader, Chunked};
 use head::{Framing, HeadForm};
 

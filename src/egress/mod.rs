@@ -9,6 +9,7 @@ mod authorities;
 mod certificate_time;
 mod cryptography;
 mod dns_answer;
+mod head_limits;
 mod lenient;
 mod name_servers;
 mod name_transport;
@@ -30,16 +31,12 @@ pub(crate) use authorities::authorities;
 pub(crate) use certificate_time::CertificateTime;
 pub(crate) use cryptography::cryptography;
 pub(crate) use dns_answer::{DATAGRAM_MAX_BYTES, read_answer};
+pub(crate) use head_limits::{HEAD_MAX_BYTES, HEAD_MAX_LINES};
 pub(crate) use lenient::LenientStream;
 pub(crate) use name_servers::{addresses, configured_name_servers, known_to_hosts};
 pub use system_names::NameFiles;
 pub(crate) use system_names::SystemNames;
 pub(crate) use trouble::trouble;
-
-/// Most bytes of the head of a response. Browsers allow about as many.
-pub(crate) const HEAD_MAX_BYTES: usize = 256 * 1024;
-/// Most lines of the head of a response: room for the shortest ones within the bytes would cost too much memory.
-pub(crate) const HEAD_MAX_LINES: usize = 4_096;
 
 /// Returns true when the head of a response exceeds the limits. For clients, hyper says so in its text alone.
 pub(crate) fn is_head_too_large(error: &hyper::Error) -> bool {

@@ -1,6 +1,8 @@
 //! Chunks (RFC 9112, section 7.1) as browsers read them: line feeds alone end lines, and trailers are dropped whatever
 //! they are.
 
+use crate::egress::head_limits::HEAD_MAX_BYTES;
+
 /// Most bytes of one line with a size, with its extensions.
 const LINE_MAX_BYTES: usize = 16 << 10;
 
@@ -96,7 +98,7 @@ impl ChunkReader {
                 }
                 return Chunked::Complete;
             }
-            let is_long = self.trailer_bytes > super::HEAD_MAX_BYTES;
+            let is_long = self.trailer_bytes > HEAD_MAX_BYTES;
             return if is_long { Chunked::Broken } else { Chunked::Partial };
         }
         match size(line) {

@@ -96,7 +96,7 @@ impl Cookie {
                 b"path" if text.starts_with('/') => text.clone_into(&mut cookie.path),
                 b"secure" => cookie.is_secure = true,
                 b"max-age" => {
-                    max_age = is_number(text).then(|| text.starts_with('-') || !has_digit_above_zero(text))
+                    max_age = is_number(text).then(|| text.starts_with('-') || !has_digit_above_zero(text));
                 }
                 b"expires" => expires = HeaderValue::from_bytes(value).ok().as_ref().and_then(date),
                 _ => {}
