@@ -3,9 +3,8 @@
 //! Some servers send bare deflate data where the zlib format is meant (RFC 9110, section 8.4.1.2). The first two bytes
 //! tell which it is.
 
-use flate2::Decompress;
+use flate2::{Decompress, FlushDecompress, Status};
 
-use super::gzip::inflate;
 use super::{Coding, DecodeStep, Refusal, Undo};
 
 const BROKEN: Refusal = Coding::Deflate.broken();
@@ -68,4 +67,15 @@ impl Undo for Deflate {
     fn is_complete(&self) -> bool {
         self.has_ended
     }
+}
+
+/// One step of an inflater, and whether its data has ended; `None` when it is broken.
+pub(super) fn inflate(inflate: &mut Decompress, coded: &[u8], room: &mut [u8]) -> Option<(DecodeStep, bool)> {
+    let (taken, given) = (inflate.total_in(), inflate.total_out());
+    let status = inflate.decompress(coded, room, FlushDecompress::None).ok()?;
+    let step = DecodeStep {
+        taken: usize::try_from(inflate.total_in() - taken).ok()?,
+        given: usize::try_from(inflate.total_out() - given).ok()?,
+    };
+    Some((step, status == Status::StreamEnd))
 }

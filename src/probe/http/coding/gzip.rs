@@ -3,9 +3,9 @@
 //! As in browsers and gzip(1), bytes behind the last member that are none are ignored, and so is a trailer that is
 //! missing. A checksum that is there must be right. As in curl and browsers, zlib data is undone as well.
 
-use flate2::{Decompress, FlushDecompress, Status};
+use flate2::Decompress;
 
-use super::deflate::Deflate;
+use super::deflate::{Deflate, inflate};
 use super::{Coding, DecodeStep, Refusal, Undo};
 
 const BROKEN: Refusal = Coding::Gzip.broken();
@@ -112,17 +112,6 @@ impl Undo for Gzip {
             GzipStage::Trailer(_) | GzipStage::Ended => true,
         }
     }
-}
-
-/// One step of an inflater, and whether its data has ended; `None` when it is broken.
-pub(super) fn inflate(inflate: &mut Decompress, coded: &[u8], room: &mut [u8]) -> Option<(DecodeStep, bool)> {
-    let (taken, given) = (inflate.total_in(), inflate.total_out());
-    let status = inflate.decompress(coded, room, FlushDecompress::None).ok()?;
-    let step = DecodeStep {
-        taken: usize::try_from(inflate.total_in() - taken).ok()?,
-        given: usize::try_from(inflate.total_out() - given).ok()?,
-    };
-    Some((step, status == Status::StreamEnd))
 }
 
 /// Reads the header of a member, byte by byte.
