@@ -19,6 +19,7 @@ pub mod header;
 mod here;
 mod http;
 mod icmp;
+mod issuers;
 pub mod json_path;
 mod json_scan;
 pub mod json_text;

@@ -17,6 +17,7 @@ use x509_parser::public_key::PublicKey;
 use x509_parser::x509::X509Version;
 
 use crate::egress::{self, CaFileError};
+use crate::probe::issuers::VerifiedIssuers;
 
 /// The least bits of an RSA key that the TLS library checks signatures with.
 const RSA_BITS_MIN: usize = 2_048;
@@ -74,11 +75,37 @@ impl Trust {
         now: UnixTime,
     ) -> Result<(), Error> {
         let judge = || {
-            let own = ParsedCertificate::try_from(own)?;
-            verify_server_cert_signed_by_trust_anchor(&own, &self.roots, others, now, self.algorithms.all)?;
-            verify_server_name(&own, name)
+            self.follow(own, others, now)?;
+            verify_server_name(&ParsedCertificate::try_from(own)?, name)
         };
         judge().map_err(|error| CertificateFlaw::explain(own, error))
+    }
+
+    /// Checks the chain, in two steps where the TLS library stops by itself.
+    fn follow(
+        &self,
+        own: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> Result<(), Error> {
+        let parsed = ParsedCertificate::try_from(own)?;
+        let algorithms = self.algorithms.all;
+        let verify = |roots: &RootCertStore| {
+            verify_server_cert_signed_by_trust_anchor(&parsed, roots, others, now, algorithms)
+        };
+        let Err(error) = verify(&self.roots) else {
+            return Ok(());
+        };
+        let Some(stop) = LibraryStop::read(&error) else {
+            return Err(error);
+        };
+        let verified = VerifiedIssuers::find(others, &self.roots, algorithms, now);
+        let followed = verified.is_some_and(|mut issuers| match stop {
+            LibraryStop::LongChain => verify(issuers.authorities()).is_ok(),
+            LibraryStop::ServingAuthority => issuers.vouch_for(own),
+            LibraryStop::CriticalExtension => false,
+        });
+        if followed { Ok(()) } else { Err(error) }
     }
 }
 
@@ -127,7 +154,9 @@ pub(crate) enum CertificateFlaw {
     Version { version: u32 },
     #[error("The certificate has a critical extension that is not known here")]
     CriticalExtension,
-    #[error("More than 6 certificates are between this one and its authority; no more are followed here")]
+    #[error(
+        "More than 6 certificates are between this one and its authority, and not all of them could be verified"
+    )]
     LongChain,
 }
 
@@ -156,12 +185,34 @@ impl CertificateFlaw {
                 let version = certificate.version();
                 (version != X509Version::V3).then_some(Self::Version { version: version.0 + 1 })
             }
-            // The library's own errors are told by their text alone.
-            Error::InvalidCertificate(CertificateError::Other(other)) => match other.0.to_string().as_str() {
-                "UnsupportedCriticalExtension" => Some(Self::CriticalExtension),
-                "MaximumPathDepthExceeded" => Some(Self::LongChain),
-                _ => None,
+            _ => match LibraryStop::read(error)? {
+                LibraryStop::CriticalExtension => Some(Self::CriticalExtension),
+                LibraryStop::LongChain => Some(Self::LongChain),
+                LibraryStop::ServingAuthority => None,
             },
+        }
+    }
+}
+
+/// What the TLS library does not do.
+#[derive(Clone, Copy)]
+enum LibraryStop {
+    CriticalExtension,
+    LongChain,
+    /// The server's certificate may itself issue others.
+    ServingAuthority,
+}
+
+impl LibraryStop {
+    /// The library's own errors are told by their text alone.
+    fn read(error: &Error) -> Option<Self> {
+        let Error::InvalidCertificate(CertificateError::Other(other)) = error else {
+            return None;
+        };
+        match other.0.to_string().as_str() {
+            "UnsupportedCriticalExtension" => Some(Self::CriticalExtension),
+            "MaximumPathDepthExceeded" => Some(Self::LongChain),
+            "CaUsedAsEndEntity" => Some(Self::ServingAuthority),
             _ => None,
         }
     }

@@ -1,9 +1,11 @@
 //! TLS as HTTP and certificate checks see it (contract 4.8, `tls_*`).
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use rcgen::{
-    CertificateParams, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ECDSA_P521_SHA512,
+    BasicConstraints, CertificateParams, CidrSubnet, ExtendedKeyUsagePurpose, GeneralSubtree, IsCa,
+    KeyUsagePurpose, NameConstraints, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ECDSA_P521_SHA512,
     SignatureAlgorithm,
 };
 use rstest::rstest;
@@ -112,19 +114,133 @@ async fn an_odd_certificate_is_up_where_nobody_asks(#[case] identity: Identity, 
     assert_eq!(&*inspected.failure.unwrap().message, message);
 }
 
-/// Where a chain is longer than is followed, that is said: the certificate may be a good one.
-#[tokio::test]
-async fn a_chain_of_more_than_six_others_is_named() {
-    let authority = Authority::found();
-    let toolbox = authority.trusted();
-    let mut messages = Vec::new();
-    for count in [6, 7] {
-        let server = authority.issue_behind(count, "127.0.0.1").serve().await;
-        let measured = measure(&http(&https(server.address), &json!({})), &toolbox).await;
-        messages.push(measured.failure.map(|failure| failure.message.to_string()));
+const LONG_CHAIN: &str =
+    "More than 6 certificates are between this one and its authority, and not all of them could be verified";
+
+/// Changes one certificate of a chain; the authority's neighbour is the number 0.
+fn at(place: usize, adapt: impl Fn(&mut CertificateParams)) -> impl Fn(usize, &mut CertificateParams) {
+    move |number, params| {
+        if number == place {
+            adapt(params);
+        }
     }
-    let said = "More than 6 certificates are between this one and its authority; no more are followed here";
-    assert_eq!(messages, [None, Some(said.to_owned())]);
+}
+
+/// OpenSSL follows a hundred.
+#[rstest]
+#[case(6)]
+#[case(7)]
+#[case(20)]
+#[tokio::test]
+async fn a_long_chain_is_followed(#[case] count: usize) {
+    let authority = Authority::found();
+    let server = authority.issue_behind(count, "127.0.0.1").serve().await;
+    assert_up(&server, &authority.trusted()).await;
+    let stranger = measure(&http(&https(server.address), &json!({})), &Authority::found().trusted()).await;
+    assert_eq!(verdict(&stranger), down(ErrorCode::TlsUntrusted), "another authority of the same name");
+    let server = authority.issue_behind(count, "other.example").serve().await;
+    let misnamed = measure(&http(&https(server.address), &json!({})), &authority.trusted()).await;
+    assert_eq!(verdict(&misnamed), down(ErrorCode::TlsHostname));
+}
+
+/// Of ten certificates between the server's and the authority one is changed. What cannot be verified is said to be so:
+/// the certificate may be a good one.
+#[rstest]
+#[case::expired(0, expired)]
+#[case::expired_in_the_middle(2, expired)]
+#[case::not_yet_valid(1, not_yet_valid)]
+#[case::no_authority(1, |params: &mut CertificateParams| params.is_ca = IsCa::ExplicitNoCa)]
+#[case::path_too_long(0, |params: &mut CertificateParams| params.is_ca = IsCa::Ca(BasicConstraints::Constrained(8)))]
+#[case::not_for_servers(1, |params: &mut CertificateParams| params.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth))]
+#[case::may_not_sign(1, |params: &mut CertificateParams| params.key_usages.push(KeyUsagePurpose::DigitalSignature))]
+#[case::names_are_limited(0, |params: &mut CertificateParams| params.name_constraints = Some(only_for("other.example")))]
+#[case::names_are_limited_below(5, |params: &mut CertificateParams| params.name_constraints = Some(only_for("other.example")))]
+#[tokio::test]
+async fn every_link_of_a_long_chain_is_verified(
+    #[case] place: usize,
+    #[case] adapt: fn(&mut CertificateParams),
+) {
+    let authority = Authority::found();
+    let server = authority.issue_behind_others(10, "127.0.0.1", at(place, adapt)).serve().await;
+    let measured = measure(&http(&https(server.address), &json!({})), &authority.trusted()).await;
+    assert_eq!(verdict(&measured), down(ErrorCode::TlsUntrusted));
+    assert_eq!(&*measured.failure.unwrap().message, LONG_CHAIN);
+}
+
+/// What a long chain may have, in the certificate of this place.
+#[rstest]
+#[case::path_of_nine(0, |params: &mut CertificateParams| params.is_ca = IsCa::Ca(BasicConstraints::Constrained(9)))]
+#[case::names_that_fit(4, |params: &mut CertificateParams| params.name_constraints = Some(only_for("127.0.0.1")))]
+#[case::for_servers(1, |params: &mut CertificateParams| params.extended_key_usages.push(ExtendedKeyUsagePurpose::ServerAuth))]
+#[case::may_sign(1, |params: &mut CertificateParams| params.key_usages.push(KeyUsagePurpose::KeyCertSign))]
+#[tokio::test]
+async fn a_limit_that_is_kept_is_no_trouble(#[case] place: usize, #[case] adapt: fn(&mut CertificateParams)) {
+    let authority = Authority::found();
+    let server = authority.issue_behind_others(10, "127.0.0.1", at(place, adapt)).serve().await;
+    assert_up(&server, &authority.trusted()).await;
+}
+
+fn only_for(name: &str) -> NameConstraints {
+    let subtree = match name.parse::<Ipv4Addr>() {
+        Ok(address) => GeneralSubtree::IpAddress(CidrSubnet::from_addr_prefix(address.into(), 32)),
+        Err(_) => GeneralSubtree::DnsName(name.to_owned()),
+    };
+    // A certificate for an address is under no limit for names.
+    let nowhere =
+        GeneralSubtree::IpAddress(CidrSubnet::from_addr_prefix(Ipv4Addr::new(192, 0, 2, 1).into(), 32));
+    NameConstraints { permitted_subtrees: vec![subtree, nowhere], excluded_subtrees: Vec::new() }
+}
+
+fn authority_too(params: &mut CertificateParams) {
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+}
+
+/// OpenSSL makes them so by default, and takes them.
+#[tokio::test]
+async fn an_authority_may_serve_itself() {
+    let itself = Identity::self_signed_as(&["127.0.0.1"], authority_too);
+    assert_up(&itself.serve().await, &itself.trusted()).await;
+    let authority = Authority::found();
+    let issued = authority.issue(&["127.0.0.1"], authority_too);
+    assert_up(&issued.serve().await, &authority.trusted()).await;
+}
+
+/// A certificate that may issue others is judged like any other one.
+#[rstest]
+#[case::name("other.example", as_is, down(ErrorCode::TlsHostname))]
+#[case::expired("127.0.0.1", expired, down(ErrorCode::TlsExpired))]
+#[case::purpose(
+    "127.0.0.1",
+    |params: &mut CertificateParams| params.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth),
+    down(ErrorCode::TlsUntrusted)
+)]
+#[tokio::test]
+async fn a_serving_authority_is_judged_too(
+    #[case] name: &str,
+    #[case] adapt: fn(&mut CertificateParams),
+    #[case] expected: (CheckStatus, Option<ErrorCode>),
+) {
+    let authority = Authority::found();
+    let issued = authority.issue(&[name], |params| {
+        authority_too(params);
+        adapt(params);
+    });
+    let server = issued.serve().await;
+    let measured = measure(&http(&https(server.address), &json!({})), &authority.trusted()).await;
+    assert_eq!(verdict(&measured), expected);
+    for toolbox in [toolbox(), Authority::found().trusted()] {
+        let measured = measure(&http(&https(server.address), &json!({})), &toolbox).await;
+        assert_eq!(measured.status, CheckStatus::Down, "another authority of the same name");
+    }
+}
+
+/// A self-signed one is trusted for itself alone.
+#[tokio::test]
+async fn an_authority_that_serves_itself_is_trusted_by_its_key() {
+    let trusted = Identity::self_signed_as(&["127.0.0.1"], authority_too);
+    let other = Identity::self_signed_as(&["127.0.0.1"], authority_too);
+    let measured = measure(&http(&https(other.serve().await.address), &json!({})), &trusted.trusted()).await;
+    assert_eq!(verdict(&measured), down(ErrorCode::TlsUntrusted));
 }
 
 #[tokio::test]

@@ -77,12 +77,23 @@ impl Authority {
 
     /// A certificate for this name behind so many others between it and this authority.
     pub(crate) fn issue_behind(&self, count: usize, name: &str) -> Identity {
+        self.issue_behind_others(count, name, |_, _| ())
+    }
+
+    /// The same with the others changed by `adapt` before they are signed, the one below this authority first.
+    pub(crate) fn issue_behind_others(
+        &self,
+        count: usize,
+        name: &str,
+        adapt: impl Fn(usize, &mut CertificateParams),
+    ) -> Identity {
         let mut chain = Vec::new();
         let mut issuer: Option<CertifiedIssuer<'static, KeyPair>> = None;
         for number in 0..count {
             let mut params = CertificateParams::new(Vec::new()).unwrap();
             params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
             params.distinguished_name.push(DnType::CommonName, format!("Between {number}"));
+            adapt(number, &mut params);
             let above = issuer.as_ref().unwrap_or(&self.issuer);
             let next = CertifiedIssuer::signed_by(params, KeyPair::generate().unwrap(), above).unwrap();
             chain.insert(0, next.der().clone());
@@ -137,8 +148,15 @@ impl Identity {
 
     /// A certificate that vouches for itself.
     pub(crate) fn self_signed(names: &[&str]) -> Self {
+        Self::self_signed_as(names, |_| ())
+    }
+
+    /// The same, changed by `adapt` before it is signed.
+    pub(crate) fn self_signed_as(names: &[&str], adapt: impl FnOnce(&mut CertificateParams)) -> Self {
+        let mut params = params(names);
+        adapt(&mut params);
         let key = KeyPair::generate().unwrap();
-        let certificate = params(names).self_signed(&key).unwrap();
+        let certificate = params.self_signed(&key).unwrap();
         Self::new(vec![certificate.der().clone()], &key)
     }
 
