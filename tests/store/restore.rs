@@ -195,7 +195,12 @@ fn a_paused_service_keeps_the_time_of_its_last_check(
 }
 
 #[rstest]
-#[case::a_short_stop_leaves_no_trace(70, &[])]
+#[case::a_stop_in_which_nothing_was_due_leaves_no_trace(59, &[])]
+#[case::a_check_that_is_a_little_late_is_no_gap(64, &[])]
+#[case::a_short_stop_is_a_gap_as_well(
+    70,
+    &[(-70 + 60, MeasuredStatus::Down, MeasuredStatus::NoData, ChangeCause::Gap)]
+)]
 #[case::a_long_one_is_a_gap_from_the_first_missing_result(
     100,
     &[(-100 + 60, MeasuredStatus::Down, MeasuredStatus::NoData, ChangeCause::Gap)]
