@@ -14,7 +14,7 @@ use crate::config::credentials::{HIDDEN, without_credentials};
 use crate::config::rule::as_text;
 use crate::config::{Config, LocationConfig};
 
-/// Where, which key, which value, what is allowed; one line.
+/// Where, which key, which value, what is allowed; one line but for a file that is no TOML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadConfig(pub String);
@@ -116,13 +116,31 @@ const SECRETS: [&str; 2] = ["secret_key", "watchdog.ping_url"];
 /// The keys of [`LocationConfig`].
 const LOCATION_KEYS: &str = "code, name, location, country_code, source_address, reference_targets";
 
-/// Says where a file is no TOML. The line itself is not shown: it may hold a secret.
+/// Says where a file is no TOML, and draws the place below, as compilers do.
 fn unreadable(file: &str, shown: &str, error: &toml::de::Error) -> BadConfig {
     let before = error.span().and_then(|span| file.get(..span.start)).unwrap_or_default();
     let (line, column) =
         (before.matches('\n').count() + 1, before.chars().rev().take_while(|c| *c != '\n').count() + 1);
     let message = error.message().trim().replace('\n', ", ");
-    BadConfig(format!("{shown}: line {line}, column {column}: {message}"))
+    let drawn = file.lines().nth(line - 1).and_then(line_without_value);
+    let drawn = drawn.map_or_else(String::new, |text| {
+        let (margin, at) = (line.to_string().len(), column.min(text.chars().count()));
+        format!("\n{:margin$} |\n{line} | {text}\n{:margin$} | {:>at$}", "", "", "^")
+    });
+    BadConfig(format!("{shown}: line {line}, column {column}: {message}{drawn}"))
+}
+
+/// A line of a file as it may be shown: its value may be a secret. `None` for one that may be the rest of a value.
+fn line_without_value(line: &str) -> Option<String> {
+    let is_plain = |text: &str| {
+        text.chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_whitespace() || matches!(c, '_' | '.' | '[' | ']'))
+    };
+    match line.split_once('=') {
+        Some((key, _)) if is_plain(key) => Some(format!("{key}= {HIDDEN}")),
+        None if is_plain(line) => Some(line.to_owned()),
+        _ => None,
+    }
 }
 
 /// Returns true for a secret, and for the table of one, which may have been written in its place.
@@ -311,11 +329,25 @@ mod tests {
         assert!(refused.contains(" is not allowed; ") && !refused.contains("hunter2"), "{refused}");
     }
 
-    #[test]
-    fn a_file_that_is_no_toml_is_one_line_without_its_text() {
-        let refused = from_file("egress = 'public-only'\nsecret_key = hunter2\n").unwrap_err().to_string();
-        assert!(refused.starts_with("wk.toml: line 2, column 14: "), "{refused}");
-        assert!(!refused.contains("hunter2") && !refused.contains('\n'), "{refused}");
+    #[rstest]
+    #[case(
+        "secret_key = hunter2\n",
+        "wk.toml: line 2, column 14: ",
+        Some("2 | secret_key = …\n  |             ^")
+    )]
+    #[case("not toml\n", "wk.toml: line 2, column 5: ", Some("2 | not toml\n  |     ^"))]
+    #[case("secret_key = \"\nhunter2\"\n", "wk.toml: line 2, ", Some("2 | secret_key = …"))]
+    #[case("Hunter2\n", "wk.toml: line 2, ", None)]
+    fn a_file_that_is_no_toml_is_shown_without_its_values(
+        #[case] text: &str,
+        #[case] place: &str,
+        #[case] drawn: Option<&str>,
+    ) {
+        let refused = from_file(&format!("egress = 'public-only'\n{text}")).unwrap_err().to_string();
+        assert!(refused.starts_with(place), "{refused}");
+        assert!(!refused.to_lowercase().contains("hunter2"), "{refused}");
+        assert_eq!(drawn.is_some(), refused.contains('\n'), "{refused}");
+        assert!(drawn.is_none_or(|drawn| refused.contains(drawn)), "{refused}");
     }
 
     #[test]
