@@ -44,7 +44,7 @@ pub struct KnownLocation {
     /// Finished checks by type and result.
     finished: [[Count; CheckStatus::ALL.len()]; CheckType::ALL.len()],
     suspicion: Mutex<Suspicion>,
-    /// What its attempts did of late.
+    /// What its attempts did lately.
     looks: LookRecord,
     reach: Reach,
     /// Of one elsewhere: what it has last said of itself.
@@ -150,7 +150,7 @@ impl Roster {
         }
     }
 
-    /// Returns true if one of the locations that check the service can be asked to: it was heard of late, or not yet, and has its
+    /// Returns true if one of the locations that check the service can be asked to: it was heard lately, or not yet, and has its
     /// network.
     #[must_use]
     pub fn is_any_within_reach(&self, assigned: Option<&[String]>, now: Timestamp) -> bool {

@@ -360,7 +360,7 @@ impl WholeIncident {
         }
     }
 
-    /// It was not over after all, and whoever worked on it has to be found anew. Services that recovered by its end alone have not
+    /// It was not over after all, and whoever worked on it has to be found again. Services that recovered by its end alone have not
     /// recovered; what was measured stays.
     fn reopen(&mut self) {
         for (affected, is_measured) in self.recovered_at_end() {

@@ -18,7 +18,7 @@ const LAPSES_AFTER_MS: u64 = 300_000;
 /// The same as a multiple of the longest time between two attempts.
 const LAPSES_AFTER_GAPS: u64 = 3;
 
-/// What the attempts of one location did of late.
+/// What the attempts of one location did lately.
 #[derive(Clone, Debug)]
 pub struct ShedAttempts {
     /// Those that could not look since the last one that did.

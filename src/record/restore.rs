@@ -53,7 +53,7 @@ struct Past {
     /// The span in which `votes` knows all rows.
     looked: Within,
     statuses: HashMap<ServiceKey, StatusChange>,
-    /// Of services that went up and down of late.
+    /// Of services that went up and down lately.
     flapping: HashMap<ServiceKey, Flapping>,
 }
 

@@ -6,7 +6,7 @@ use crate::egress::head_limits::HEAD_MAX_BYTES;
 /// Most bytes of one line with a size, with its extensions.
 const LINE_MAX_BYTES: usize = 16 << 10;
 
-/// Reads chunks and writes them anew, or their content alone.
+/// Reads chunks and rewrites them, or their content alone.
 #[derive(Debug)]
 pub(super) struct ChunkReader {
     /// The content alone: the head has said nothing of chunks.
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns: what came, what is written anew, and its content.
+    /// Columns: what came, what is rewritten, and its content.
     #[rstest]
     #[case("3\r\nabc\r\n0\r\n\r\n", Chunked::Complete, "abc")]
     #[case("3\nabc\n0\n\n", Chunked::Complete, "abc")]

@@ -53,7 +53,7 @@ pub(super) fn form(waiting: &[u8]) -> HeadForm {
     HeadForm::Partial
 }
 
-/// Writes a complete head anew. What cannot be mended is written as it came.
+/// Rewrites a complete head. What cannot be mended is written as it came.
 pub(super) fn tidy(head: &[u8], tidy: &mut Vec<u8>) -> Framing {
     let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
     let mut lines =

@@ -1,4 +1,4 @@
-//! Whether a location can look: what its attempts did of late, as its own engine sees it, or as it says from another process.
+//! Whether a location can look: what its attempts did lately, as its own engine sees it, or as it says from another process.
 
 use tokio::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::model::shed_attempts::Blindness;
 
 impl Roster {
     /// Judges the locations of this process; returns true if one, here or in another process, has become blind since the last
-    /// review, so that services are to be judged anew.
+    /// review, so that services are to be judged again.
     pub(in crate::engine) fn review(&self) -> bool {
         let mut has_news = false;
         for known in self.lock().iter() {

@@ -1,4 +1,4 @@
-//! What the attempts of one location did of late, as all shards share it. The rule is `model::shed_attempts`.
+//! What the attempts of one location did lately, as all shards share it. The rule is `model::shed_attempts`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::model::check::{Outcome, Trouble};
 use crate::model::impairment::Turn;
 use crate::model::shed_attempts::{Blindness, ShedAttempts};
 
-/// What the attempts of one location did of late.
+/// What the attempts of one location did lately.
 #[derive(Debug)]
 pub(super) struct LookRecord {
     attempts: Mutex<ShedAttempts>,

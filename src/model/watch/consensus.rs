@@ -381,7 +381,7 @@ impl Consensus {
         self.was_interrupted || self.last_result_at.is_some_and(|at| now.ms_since(at) > self.coverage_ms)
     }
 
-    /// Nobody's vote counts, because those who have voted of late are blind.
+    /// Nobody's vote counts, because those who have voted lately are blind.
     fn is_blind(&self, now: Timestamp) -> bool {
         let has_voted = |voice: &Voice| voice.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
         self.voices.iter().any(has_voted) && self.fresh_votes(now).next().is_none()

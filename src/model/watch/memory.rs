@@ -22,7 +22,7 @@ pub struct Memory {
     pub status: MeasuredStatus,
     /// The time of its beginning.
     pub status_since: Option<Timestamp>,
-    /// Its turns of late, and whether it flaps.
+    /// Its turns lately, and whether it flaps.
     pub flapping: Flapping,
     /// Set while the verdict is down, by whoever knows how far the recovery has come.
     pub recovery: Option<Recovery>,
@@ -63,7 +63,7 @@ pub(in crate::model) struct Resumed {
     pub(in crate::model) line: StatusLine,
     /// The changes with which it goes on.
     pub(in crate::model) changes: Vec<Change>,
-    /// Its turns of late, and whether it flaps.
+    /// Its turns lately, and whether it flaps.
     pub(in crate::model) flapping: Flapping,
     /// Set while the verdict is down.
     pub(in crate::model) recovery: Option<Recovery>,

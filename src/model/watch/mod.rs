@@ -276,7 +276,7 @@ impl Watch {
         self.consensus.set_blind_since(slot, since);
     }
 
-    /// Comes to a verdict anew: other votes count than before.
+    /// Comes to a verdict again: other votes count than before.
     pub fn judge(&mut self, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.consensus.judge(now, &mut effects);
