@@ -3,7 +3,7 @@
 //! [`Heartbeat`] is the pure state machine over one of them, the counterpart of `watch::Watch`: pings and time go in,
 //! the same effects come out. A deadline is missed when the period and the grace pass without a ping; then one is
 //! missed every further period. Before the first ping nothing is expected. A period whose ping may have been lost, because
-//! nobody listened, is no data (`overdue`).
+//! nobody listened, is no data, and the time is counted anew from when somebody listens again (`overdue`).
 
 mod overdue;
 
@@ -11,7 +11,7 @@ use crate::clock::{STEP_MS, Timestamp};
 use crate::model::absence::Absence;
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Timings};
 use crate::model::course::Course;
-use crate::model::heartbeat::overdue::{EXCUSED_MAX, Hearing, NextDeadline, Overdue, PeriodTerms, judge};
+use crate::model::heartbeat::overdue::{AwaitedPeriod, EXCUSED_MAX, Hearing, Overdue, PeriodTerms, judge};
 use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::rules::FlappingRule;
 use crate::model::service::Settings;
@@ -82,8 +82,13 @@ impl HeartbeatPlan {
     /// Returns the time at which a ping is missed; `None` before the first one.
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
+        self.first_period().map(|period| period.deadline)
+    }
+
+    /// Returns the period after the newest ping; `None` before the first one.
+    fn first_period(&self) -> Option<AwaitedPeriod> {
         let counted = self.stored.last.map(|ping| ping.at).max(self.stored.last.and(self.stored.counts_from));
-        counted.map(|at| at.plus_ms(self.interval_ms + self.grace_ms))
+        counted.map(|from| self.terms().period_from(from))
     }
 
     /// Returns the time until which an entry from `last` backs the status that was believed then, seen from `now`.
@@ -120,9 +125,8 @@ struct Entry {
 #[derive(Clone, Debug)]
 pub struct Heartbeat {
     plan: HeartbeatPlan,
-    deadline: Option<Timestamp>,
-    /// The periods in a row before the deadline that were no data.
-    excused: u8,
+    /// The period in which the next ping must come.
+    awaited: Option<AwaitedPeriod>,
     /// The time of the newest entry of the history.
     last_entry_at: Option<Timestamp>,
     course: Course,
@@ -149,7 +153,7 @@ impl Heartbeat {
         plan.stored.last = newer(plan.stored.last, told);
         let last_entry_at = newest.map(|vote| vote.checked_at);
         let course = Course::new(line, flapping, plan.flapping);
-        let mut heartbeat = Self { deadline: plan.deadline(), excused: 0, last_entry_at, course, plan };
+        let mut heartbeat = Self { awaited: plan.first_period(), last_entry_at, course, plan };
         let mut effects: Vec<Effect> = changes.into_iter().map(Effect::Change).collect();
         let StoredPings { last, counts_from } = plan.stored;
         // A ping of the future has been recorded there.
@@ -175,7 +179,7 @@ impl Heartbeat {
         self.plan = HeartbeatPlan { stored: StoredPings { last, ..stored }, ..plan };
         self.course.judge_by(self.plan.flapping);
         if !has_same_times {
-            (self.deadline, self.excused) = (self.plan.deadline(), 0);
+            self.awaited = self.plan.first_period();
         }
         effects.extend(self.wake(now, absences));
         effects
@@ -200,10 +204,9 @@ impl Heartbeat {
 
     fn judge_until(&mut self, now: Timestamp, hearing: Hearing<'_>) -> Vec<Effect> {
         let mut effects: Vec<Effect> = self.course.settle(now).map(Effect::Change).into_iter().collect();
-        let Some(deadline) = self.deadline.filter(|deadline| *deadline <= now) else { return effects };
-        let next = NextDeadline { at: deadline, excused: self.excused };
-        let Overdue { next, unheard_at, missed_at } = judge(self.plan.terms(), next, hearing, now);
-        (self.deadline, self.excused) = (Some(next.at), next.excused);
+        let Some(awaited) = self.awaited.filter(|awaited| awaited.deadline <= now) else { return effects };
+        let Overdue { next, unheard_at, missed_at } = judge(self.plan.terms(), awaited, hearing, now);
+        self.awaited = Some(next);
         if let Some(unheard_at) = unheard_at {
             self.lose_sight(unheard_at, &mut effects);
         }
@@ -237,7 +240,7 @@ impl Heartbeat {
     /// Ends the heartbeat: what was reported holds no longer.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         let mut effects = self.wake(now, absences);
-        (self.deadline, self.excused) = (None, 0);
+        self.awaited = None;
         effects.extend(self.course.end(cause, now).map(Effect::Change));
         effects
     }
@@ -245,14 +248,18 @@ impl Heartbeat {
     /// The process stood still until `now` and reads only now what came meanwhile: a deadline that passed is not held
     /// against somebody who could not be heard.
     pub fn excuse(&mut self, now: Timestamp) {
-        self.deadline = self.deadline.map(|deadline| deadline.max(now.plus_ms(1)));
+        if let Some(awaited) = &mut self.awaited {
+            awaited.deadline = awaited.deadline.max(now.plus_ms(1));
+        }
     }
 
     /// The wall clock was set ahead by `jump_ms`, or back: deadlines move with it, and so does what was seen. A ping that
     /// stayed in the future would keep every later one from counting as the newest. `now` is the new time.
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         let shifted = |at: Option<Timestamp>| at.map(|at| at.plus_ms(jump_ms));
-        self.deadline = shifted(self.deadline);
+        if let Some(AwaitedPeriod { from, deadline, .. }) = &mut self.awaited {
+            (*from, *deadline) = (from.plus_ms(jump_ms), deadline.plus_ms(jump_ms));
+        }
         self.last_entry_at = shifted(self.last_entry_at);
         let StoredPings { last, counts_from } = &mut self.plan.stored;
         *counts_from = shifted(*counts_from);
@@ -275,19 +282,23 @@ impl Heartbeat {
     /// Returns the time of the next call of [`Self::wake`]: a deadline passes, or flapping is over.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
-        [self.deadline, self.course.settles_at()].into_iter().flatten().min()
+        [self.deadline(), self.course.settles_at()].into_iter().flatten().min()
     }
 
     /// Returns true if so many periods in a row were no data that the next one is judged whatever happens.
     #[must_use]
-    pub const fn is_unheard(&self) -> bool {
-        self.excused >= EXCUSED_MAX
+    pub fn is_unheard(&self) -> bool {
+        self.awaited.is_some_and(|awaited| awaited.excused >= EXCUSED_MAX)
     }
 
     /// Returns the time until which the present status is backed, if no ping comes.
     #[must_use]
-    pub const fn measured_until(&self) -> Option<Timestamp> {
-        self.deadline
+    pub fn measured_until(&self) -> Option<Timestamp> {
+        self.deadline()
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.awaited.map(|awaited| awaited.deadline)
     }
 
     /// Returns the verdict of the pings.
@@ -302,8 +313,7 @@ impl Heartbeat {
         let is_newest = self.plan.stored.last.is_none_or(|known| known.at <= ping.at);
         if is_newest {
             self.plan.stored.last = Some(ping);
-            self.deadline = Some(ping.at.plus_ms(self.plan.interval_ms + self.plan.grace_ms));
-            self.excused = 0;
+            self.awaited = Some(self.plan.terms().period_from(ping.at));
         }
         self.record(
             Entry { due_at: ping.at, made_at: ping.at, failure: ping.has_failed.then(failure) },
@@ -332,16 +342,15 @@ impl Heartbeat {
     /// the `up` that began before it.
     fn is_unjudged(&self) -> bool {
         let since = self.course.line().since();
-        self.verdict() == Verdict::Up && since.is_some_and(|since| Some(since) < self.deadline)
+        self.verdict() == Verdict::Up && since.is_some_and(|since| Some(since) < self.deadline())
     }
 
-    /// After a restart: deadlines up to the newest entry have been recorded.
+    /// After a restart: deadlines up to the newest entry have been recorded, and the next one is an interval later.
     fn skip_recorded_deadlines(&mut self) {
-        if let (Some(deadline), Some(entry)) = (self.deadline, self.last_entry_at)
-            && deadline <= entry
+        if let Some(entry) = self.last_entry_at.filter(|entry| self.deadline() <= Some(*entry))
+            && let Some(awaited) = &mut self.awaited
         {
-            let periods = entry.ms_since(deadline) / self.plan.interval_ms + 1;
-            self.deadline = Some(deadline.plus_ms(periods * self.plan.interval_ms));
+            *awaited = self.plan.terms().period_after(entry, 1);
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Heartbeats whose pings could not be judged for so long that the next deadline is judged all the same: nobody listened when
-//! they were expected, several periods in a row. The owner of the service is told, until the next ping.
+//! Heartbeats whose pings could not be judged for so long that the next deadline is judged all the same: nobody
+//! listened for a part of the time in which they were expected, several periods in a row. The owner of the service is told,
+//! until the next ping.
 //!
 //! Each node looks at the services that it watches.
 

@@ -7,7 +7,7 @@ use crate::support::moments::in_ms;
 use crate::support::server::Server;
 use crate::support::{create, eventually, service, until_checks};
 
-/// Nobody listened at the ends of two periods in a row: a notice says so until the next ping.
+/// Nobody listened for a part of two periods in a row: a notice says so until the next ping.
 #[tokio::test]
 async fn two_periods_in_a_row_that_nobody_heard_are_told() {
     let mut server = Server::start();
@@ -19,7 +19,8 @@ async fn two_periods_in_a_row_that_nobody_heard_are_told() {
     until_checks(&server.client(), &id, 1).await;
     server.kill();
     let ago = |seconds: i64| in_ms(-seconds * 1_000).ms();
-    // The ping was 1,300 seconds ago; the next ones were expected 700 and 100 seconds ago.
+    // The ping was 1,300 seconds ago, so the next one was expected 700 seconds ago. The absence in between ended 600 seconds ago: the
+    // one after is expected now.
     pretend_last_ping(&server, in_ms(-1_300_000)).await;
     let [main, _] = server.urls();
     let earlier = format!("UPDATE listening_span SET from_at = {}, to_at = {}", ago(1_400), ago(800));

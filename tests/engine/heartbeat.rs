@@ -29,6 +29,9 @@ struct Stage {
     revision: i64,
     /// When the process was stopped, as it stored it.
     stopped_at: Option<Timestamp>,
+    /// The stops that are over, as the process reads them back.
+    stops: Vec<Absence>,
+    in_maintenance: bool,
 }
 
 impl Stage {
@@ -36,7 +39,9 @@ impl Stage {
         let (clock, origin) = (clock(), Instant::now());
         let stored = StoredPings::default();
         let (facts, interval_ms, revision) = (Facts::default(), 60_000, 0);
-        Self { clock, origin, world: None, facts, stored, interval_ms, revision, stopped_at: None }
+        let (stopped_at, stops, in_maintenance) = (None, Vec::new(), false);
+        let world = None;
+        Self { clock, origin, world, facts, stored, interval_ms, revision, stopped_at, stops, in_maintenance }
     }
 
     fn open(&mut self) {
@@ -59,6 +64,7 @@ impl Stage {
             check_type: CheckType::Heartbeat,
             heartbeat: (!is_paused).then_some(plan),
             is_paused,
+            in_planned_maintenance: self.in_maintenance,
             ..definition(1, self.revision, None)
         })
     }
@@ -106,6 +112,10 @@ impl Stage {
             }
             "slow" => self.interval_ms = 600_000,
             "rename" => self.apply(false).await,
+            "maintain" | "maintained" => {
+                self.in_maintenance = word == "maintain";
+                self.apply(false).await;
+            }
             "ahead" => self.set_ahead(argument),
             "back" => self.set_ahead(-argument),
             "stall" => tokio::time::advance(std::time::Duration::from_secs(argument.unsigned_abs())).await,
@@ -124,9 +134,10 @@ impl Stage {
             "lose" => self.world().engine.listening().note_lost(),
             "start" => {
                 self.open();
-                if let Some(stopped_at) = self.stopped_at {
+                if let Some(stopped_at) = self.stopped_at.take() {
+                    self.stops.push(Absence::new(stopped_at, self.now()));
                     let listening = self.world().engine.listening();
-                    listening.begin(&[Absence::new(stopped_at, self.now())]);
+                    listening.begin(&self.stops);
                     listening.open();
                 }
                 let (definition, memory) = (self.definition(false), remember(&self.facts));
@@ -209,28 +220,76 @@ fn play(moves: &str) -> String {
     "0 push up | 0 unknown>up votes | 70 up>no_data gap | 510 push up | 510 no_data>up votes"
 )]
 #[case::the_next_deadline_after_a_stop_decides(
-    "0 watch; 0 ping; 30 quit; 500 start; 555 end",
-    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 550 push down | 550 no_data>down votes"
+    "0 watch; 0 ping; 30 quit; 500 start; 575 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 570 push down | 570 no_data>down votes"
 )]
 #[case::a_ping_that_was_refused_is_held_against_nobody(
-    "0 watch; 0 ping; 60 lose; 115 end",
+    "0 watch; 0 ping; 60 lose; 125 end",
     "0 push up | 0 unknown>up votes | 70 up>no_data gap"
 )]
 #[case::the_third_period_in_a_row_is_judged_whoever_listened(
-    "0 watch; 0 ping; 60 leave; 65 enter; 120 leave; 125 enter; 180 leave; 185 enter; 195 end",
-    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 190 push down | 190 no_data>down votes"
+    "0 watch; 0 ping; 60 leave; 65 enter; 120 leave; 125 enter; 180 leave; 185 enter; 200 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 195 push down | 195 no_data>down votes"
 )]
 #[case::while_the_clock_is_doubted_two_periods_are_no_data(
-    "0 watch; 0 ping; 50 doubt; 195 end",
-    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 190 push down | 190 no_data>down votes"
+    "0 watch; 0 ping; 50 doubt; 215 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 210 push down | 210 no_data>down votes"
 )]
 #[case::after_a_doubt_the_next_period_decides(
     "0 watch; 0 ping; 50 doubt; 60 trust; 135 end",
     "0 push up | 0 unknown>up votes | 70 up>no_data gap | 130 push down | 130 no_data>down votes"
 )]
-#[case::an_absence_that_ended_before_the_ping_was_due_excuses_nothing(
-    "0 watch; 0 ping; 20 leave; 54 enter; 75 end",
+#[case::an_absence_that_ended_with_the_last_ping_excuses_nothing(
+    "0 watch; 0 ping; 20 leave; 30 enter; 31 ping; 105 end",
+    "0 push up | 0 unknown>up votes | 31 push up | 101 push down | 101 up>down votes"
+)]
+#[case::a_job_that_pings_early_may_have_pinged_in_an_absence_that_ended_before_its_ping_was_due(
+    "0 watch; 0 ping; 20 leave; 54 enter; 90 ping; 155 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 90 push up | 90 no_data>up votes"
+)]
+#[case::a_job_that_pings_at_any_moment_is_not_missed_after_a_restart(
+    "0 slow; 0 watch; 0 ping; 30 quit; 200 start; 780 ping; 1385 end",
+    "0 push up | 0 unknown>up votes | 610 up>no_data gap | 780 push up | 780 no_data>up votes"
+)]
+#[case::a_job_that_pings_at_any_moment_is_not_missed_after_several_restarts(
+    "0 slow; 0 watch; 0 ping; 30 quit; 200 start; 780 ping; 800 quit; 1000 start; 1600 ping; 2205 end",
+    "0 push up | 0 unknown>up votes | 610 up>no_data gap | 780 push up | 780 no_data>up votes | 1390 up>no_data gap | 1600 push up | 1600 no_data>up votes"
+)]
+#[case::a_job_that_pings_at_any_moment_is_not_missed_after_a_doubt(
+    "0 watch; 0 ping; 20 doubt; 40 trust; 100 ping; 165 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 100 push up | 100 no_data>up votes"
+)]
+#[case::a_job_that_died_before_a_restart_is_missed_an_interval_and_the_grace_after_it(
+    "0 slow; 0 watch; 0 ping; 30 quit; 200 start; 815 end",
+    "0 push up | 0 unknown>up votes | 610 up>no_data gap | 810 push down | 810 no_data>down votes"
+)]
+#[case::a_job_that_was_down_before_a_restart_is_down_again_an_interval_and_the_grace_after_it(
+    "0 slow; 0 watch; 0 ping; 620 quit; 800 start; 1415 end",
+    "0 push up | 0 unknown>up votes | 610 push down | 610 up>down votes | 1210 down>no_data gap | 1410 push down | 1410 no_data>down votes"
+)]
+#[case::a_job_that_died_in_the_first_of_two_stops_is_missed_after_the_second(
+    "0 slow; 0 watch; 0 ping; 30 quit; 200 start; 650 quit; 800 start; 1415 end",
+    "0 push up | 0 unknown>up votes | 610 up>no_data gap | 1410 push down | 1410 no_data>down votes"
+)]
+#[case::a_job_that_died_after_a_restart_is_missed_after_its_last_ping(
+    "0 slow; 0 watch; 0 ping; 30 quit; 200 start; 300 ping; 915 end",
+    "0 push up | 0 unknown>up votes | 300 push up | 910 push down | 910 up>down votes"
+)]
+#[case::an_absence_before_a_resumption_excuses_nothing(
+    "0 watch; 0 ping; 20 leave; 30 enter; 40 pause; 50 leave; 55 enter; 60 resume; 135 end",
+    "0 push up | 0 unknown>up votes | 40 up>unknown paused | 130 push down | 130 unknown>down votes"
+)]
+#[case::an_absence_after_a_resumption_does(
+    "0 watch; 0 ping; 40 pause; 60 resume; 70 leave; 80 enter; 149 ping; 200 end",
+    "0 push up | 0 unknown>up votes | 40 up>unknown paused | 149 push up | 149 unknown>up votes"
+)]
+#[case::a_maintenance_neither_excuses_nor_hides_anything(
+    "0 watch; 0 ping; 20 maintain; 40 maintained; 75 end",
     "0 push up | 0 unknown>up votes | 70 push down | 70 up>down votes"
+)]
+#[case::an_absence_in_a_maintenance_counts_as_any_other(
+    "0 watch; 0 ping; 20 maintain; 30 leave; 35 enter; 40 maintained; 100 ping; 110 end",
+    "0 push up | 0 unknown>up votes | 70 up>no_data gap | 100 push up | 100 no_data>up votes"
 )]
 #[case::a_deadline_that_passed_while_nobody_knows_who_listened_is_told_once(
     "0 watch; 0 ping; 30 stop; 500 start; 555 end",

@@ -1,9 +1,10 @@
 //! What deadlines come to that have passed without a ping: missed, or no data because the ping may have been lost.
 //!
-//! A period is no data if nobody listened at some moment between a tenth of the interval before the expected ping and the
-//! deadline; the next period decides. At most [`EXCUSED_MAX`] periods in a row are no data; the one after is missed all the
-//! same, or a job that has died would never be found. Periods that lie wholly within one absence count as one: nobody was
-//! there to see any of them.
+//! A ping is missed when somebody has listened without a break for the interval and the grace, and none came. If nobody
+//! listened at some moment of a period, the period is no data, and the next one is the interval and the grace from the end of
+//! that absence: whenever the lost ping came, the one after it is due by then. At most [`EXCUSED_MAX`] periods in a row are no
+//! data; the one after is missed all the same, or a job that has died would never be found. An absence counts once, in the
+//! period in which it begins.
 
 use crate::clock::Timestamp;
 use crate::model::absence::Absence;
@@ -21,14 +22,15 @@ pub(super) struct PeriodTerms {
 }
 
 impl PeriodTerms {
-    /// Returns the moment from which on the ping of this deadline may come.
-    fn listens_from(self, deadline: Timestamp) -> Timestamp {
-        deadline.plus_ms(-self.grace_ms - self.interval_ms / 10)
+    /// Returns the period that begins with a ping, or when somebody listens again.
+    pub(super) fn period_from(self, from: Timestamp) -> AwaitedPeriod {
+        AwaitedPeriod { from, deadline: from.plus_ms(self.interval_ms + self.grace_ms), excused: 0 }
     }
 
-    /// Returns the deadline that lies `periods` later.
-    fn later(self, deadline: Timestamp, periods: i64) -> Timestamp {
-        deadline.plus_ms(periods.saturating_mul(self.interval_ms))
+    /// Returns the period that comes `periods` after one whose ping was missed: from then on pings are missed an interval apart.
+    pub(super) fn period_after(self, missed: Timestamp, periods: i64) -> AwaitedPeriod {
+        let from = missed.plus_ms((periods - 1).saturating_mul(self.interval_ms));
+        AwaitedPeriod { from, deadline: from.plus_ms(self.interval_ms), excused: 0 }
     }
 
     /// Returns how many periods it takes from `deadline` until after `moment`; at least one.
@@ -37,13 +39,30 @@ impl PeriodTerms {
     }
 }
 
-/// The deadline that comes next, and what came before.
+/// A period in which a ping must come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NextDeadline {
-    /// The deadline.
-    pub(super) at: Timestamp,
+pub(super) struct AwaitedPeriod {
+    /// Its begin: a ping, the end of an absence, or the deadline before.
+    pub(super) from: Timestamp,
+    /// Its end.
+    pub(super) deadline: Timestamp,
     /// The periods in a row before it that were no data.
     pub(super) excused: u8,
+}
+
+impl AwaitedPeriod {
+    /// Returns the period that follows because a ping of this one may have been lost; `None` if nobody was absent, or too many
+    /// periods before it were no data.
+    fn excuse(self, terms: PeriodTerms, absences: &[Absence]) -> Option<Self> {
+        let met = || absences.iter().filter(|absence| absence.overlaps(self.from, self.deadline));
+        // While the clock is doubted pings are heard, so each period counts.
+        let end =
+            |absence: &Absence| if absence.is_doubt { absence.to.min(self.deadline) } else { absence.to };
+        let listens_from = met().map(end).max()?;
+        let is_new = met().any(|absence| absence.is_doubt || absence.from >= self.from);
+        let excused = self.excused + u8::from(is_new);
+        (excused <= EXCUSED_MAX).then(|| Self { excused, ..terms.period_from(listens_from) })
+    }
 }
 
 /// What is known of the time in which deadlines have passed.
@@ -58,8 +77,8 @@ pub(super) struct Hearing<'a> {
 /// What the deadlines that have passed come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overdue {
-    /// The first deadline that has not passed.
-    pub(super) next: NextDeadline,
+    /// The first period whose deadline has not passed.
+    pub(super) next: AwaitedPeriod,
     /// The first deadline whose ping may have been lost.
     pub(super) unheard_at: Option<Timestamp>,
     /// The first deadline that was missed. However many were, one entry tells.
@@ -67,40 +86,29 @@ pub(super) struct Overdue {
 }
 
 /// Judges the deadlines up to `now`.
-pub(super) fn judge(terms: PeriodTerms, next: NextDeadline, hearing: Hearing<'_>, now: Timestamp) -> Overdue {
+pub(super) fn judge(
+    terms: PeriodTerms,
+    next: AwaitedPeriod,
+    hearing: Hearing<'_>,
+    now: Timestamp,
+) -> Overdue {
     let mut overdue = Overdue { next, unheard_at: None, missed_at: None };
-    while overdue.next.at <= now {
-        let NextDeadline { at, excused } = overdue.next;
-        let from = terms.listens_from(at);
-        let absence = hearing.absences.iter().find(|absence| absence.overlaps(from, at));
-        let was_judged = hearing.judged_until.is_some_and(|until| at < until);
-        match absence {
-            Some(absence) if excused < EXCUSED_MAX => {
-                overdue.unheard_at = overdue.unheard_at.or(Some(at));
-                let periods = 1 + periods_within(terms, at, *absence);
-                overdue.next = NextDeadline { at: terms.later(at, periods), excused: excused + 1 };
-            }
-            _ if was_judged => {
-                overdue.unheard_at = None;
-                let periods = periods_to_pass(terms, at, hearing);
-                overdue.next = NextDeadline { at: terms.later(at, periods), excused: 0 };
-            }
-            _ => {
-                let periods = terms.periods_until_after(at, now);
-                overdue.missed_at = Some(at);
-                overdue.next = NextDeadline { at: terms.later(at, periods), excused: 0 };
-            }
-        }
+    while overdue.next.deadline <= now {
+        let period = overdue.next;
+        let deadline = period.deadline;
+        let was_judged = hearing.judged_until.is_some_and(|until| deadline < until);
+        overdue.next = if let Some(later) = period.excuse(terms, hearing.absences) {
+            overdue.unheard_at = overdue.unheard_at.or(Some(deadline));
+            later
+        } else if was_judged {
+            overdue.unheard_at = None;
+            terms.period_after(deadline, periods_to_pass(terms, deadline, hearing))
+        } else {
+            overdue.missed_at = overdue.missed_at.or(Some(deadline));
+            terms.period_after(deadline, terms.periods_until_after(deadline, now))
+        };
     }
     overdue
-}
-
-/// Returns how many of the periods after this deadline lie wholly within an absence. While the clock is doubted pings are heard,
-/// so each period counts.
-fn periods_within(terms: PeriodTerms, deadline: Timestamp, absence: Absence) -> i64 {
-    let is_within = terms.listens_from(terms.later(deadline, 1)) >= absence.from && !absence.is_doubt;
-    let periods = absence.to.ms_since(deadline) / terms.interval_ms;
-    if is_within { periods.max(0) } else { 0 }
 }
 
 /// Returns how many periods somebody else has judged before the next one of which anything is known.

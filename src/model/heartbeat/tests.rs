@@ -147,10 +147,12 @@ fn new_settings_count_from_their_change() {
 /// next deadline.
 #[rstest]
 #[case::no_deadline_passed(Some(940), (MeasuredStatus::Up, Some((940, CheckStatus::Up))), 960, "", Some(1_010))]
-#[case::it_may_have_pinged(Some(920), (MeasuredStatus::Up, Some((920, CheckStatus::Up))), 960, ">no_data@990", Some(1_050))]
-#[case::many_passed(Some(10), (MeasuredStatus::Up, Some((10, CheckStatus::Up))), 60, ">no_data@80", Some(1_040))]
-#[case::it_had_died_before(Some(10), (MeasuredStatus::Down, Some((80, CheckStatus::Down))), 90, ">no_data@140", Some(1_040))]
-#[case::the_stop_began_before_the_deadline(Some(915), (MeasuredStatus::Up, Some((915, CheckStatus::Up))), 984, ">no_data@985", Some(1_045))]
+#[case::it_may_have_pinged(Some(920), (MeasuredStatus::Up, Some((920, CheckStatus::Up))), 960, ">no_data@990", Some(1_070))]
+#[case::it_may_have_pinged_early(Some(925), (MeasuredStatus::Up, Some((925, CheckStatus::Up))), 930, ">no_data@995", Some(1_070))]
+#[case::many_passed(Some(10), (MeasuredStatus::Up, Some((10, CheckStatus::Up))), 60, ">no_data@80", Some(1_070))]
+#[case::it_had_died_before(Some(10), (MeasuredStatus::Down, Some((80, CheckStatus::Down))), 90, ">no_data@140", Some(1_070))]
+#[case::it_was_found_dead_later_than_it_was_expected(Some(10), (MeasuredStatus::Down, Some((970, CheckStatus::Down))), 980, "", Some(1_030))]
+#[case::the_stop_began_before_the_deadline(Some(915), (MeasuredStatus::Up, Some((915, CheckStatus::Up))), 984, ">no_data@985", Some(1_070))]
 #[case::the_stop_began_at_the_deadline(Some(915), (MeasuredStatus::Up, Some((915, CheckStatus::Up))), 985, "missed@1000", Some(1_045))]
 fn a_restart_holds_nothing_against_a_job_that_nobody_could_hear(
     #[case] last: Option<i64>,
@@ -186,22 +188,24 @@ fn a_result_that_was_not_stored_is_judged_again(
     assert_eq!((text(&effects).as_str(), heartbeat.next_wake().map(seconds)), (expected, Some(1_040)));
 }
 
-/// The process is restarted whenever a ping is expected: the third period is judged all the same, and what the earlier processes
-/// saw is not judged again.
+/// The process is restarted in each period: the third one is judged all the same, and what the earlier processes saw is not judged
+/// again.
 #[test]
 fn restarts_again_and_again_hide_a_dead_job_for_two_periods() {
     let stops = [55, 115, 175].map(|from| Absence::new(at(from), at(from + 10)));
     let mut status = memory(MeasuredStatus::Up, Some((0, CheckStatus::Up)));
-    for (count, expected, deadline, is_unheard) in
-        [(1, ">no_data@70", 70, false), (2, "", 130, true), (3, "missed@190 >down@190", 190, false)]
-    {
+    for (count, expected, deadline, next, is_unheard) in [
+        (1, ">no_data@70", 70, 135, false),
+        (2, "", 135, 195, true),
+        (3, "missed@195 >down@195", 195, 255, false),
+    ] {
         let now = stops[count - 1].to;
         let (mut heartbeat, effects) =
             Heartbeat::begin(plan(Some((0, false)), None), status.clone(), now, &stops[..count]);
         assert_eq!(text(&effects), "", "start {count}");
         let effects = heartbeat.wake(at(deadline), &stops[..count]);
         assert_eq!(text(&effects), expected, "start {count}");
-        assert_eq!(heartbeat.next_wake().map(seconds), Some(deadline + 60), "start {count}");
+        assert_eq!(heartbeat.next_wake().map(seconds), Some(next), "start {count}");
         assert_eq!(heartbeat.is_unheard(), is_unheard, "start {count}");
         status = memory(MeasuredStatus::NoData, Some((0, CheckStatus::Up)));
         status.status_since = Some(at(70));
@@ -239,5 +243,40 @@ fn a_deadline_is_judged_once() {
     assert_eq!(text(&heartbeat.wake(at(70), &stop)), ">no_data@70");
     let flapping = FlappingRule { changes: 0, ..plan.flapping };
     assert_eq!(heartbeat.expect(HeartbeatPlan { flapping, ..plan }, at(75), &[]), []);
-    assert_eq!(heartbeat.next_wake().map(seconds), Some(130));
+    assert_eq!(heartbeat.next_wake().map(seconds), Some(135));
+}
+
+/// The clock was set ahead after a ping; an absence before that ping excuses nothing, one after it does.
+#[rstest]
+#[case::before_the_ping(3_590, "missed@3670 >down@3670", 3_730)]
+#[case::after_it(3_635, ">no_data@3670", 3_710)]
+fn a_clock_that_is_set_moves_the_begin_of_the_period(
+    #[case] absent_from: i64,
+    #[case] expected: &str,
+    #[case] next: i64,
+) {
+    let (mut heartbeat, _) = Heartbeat::begin(plan(Some((0, false)), None), Memory::default(), at(1), &[]);
+    heartbeat.shift(3_600_000, at(3_630));
+    let absence = [Absence::new(at(absent_from), at(absent_from + 5))];
+    assert_eq!(text(&heartbeat.wake(at(3_670), &absence)), expected);
+    assert_eq!(heartbeat.next_wake().map(seconds), Some(next));
+}
+
+/// The process starts with a clock that is ten days ahead and doubted: nothing is missed by its age. A job that pings is up, one
+/// that is silent is missed at the third deadline.
+#[test]
+fn a_start_with_a_doubted_clock_misses_nothing_by_its_age() {
+    let (start, ping) = (864_000, Ping { at: at(864_060), has_failed: false });
+    let before = memory(MeasuredStatus::Up, Some((0, CheckStatus::Up)));
+    let known = |now: i64| {
+        let doubt = Absence { is_doubt: true, ..Absence::new(at(start), at(now)) };
+        [Absence::new(at(30), at(start)), doubt]
+    };
+    let (mut silent, effects) =
+        Heartbeat::begin(plan(Some((0, false)), None), before, at(start), &known(start));
+    assert_eq!((text(&effects).as_str(), silent.next_wake().map(seconds)), (">no_data@70", Some(864_070)));
+    let mut alive = silent.clone();
+    assert_eq!(text(&alive.ping(ping, ping.at, &known(864_060))), "up@864060 >up@864060");
+    assert_eq!(text(&silent.wake(at(864_070), &known(864_070))), "");
+    assert_eq!(text(&silent.wake(at(864_140), &known(864_140))), "missed@864140 >down@864140");
 }

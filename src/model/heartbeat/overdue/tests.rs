@@ -17,61 +17,102 @@ fn terms(interval: i64, grace: i64) -> PeriodTerms {
     PeriodTerms { interval_ms: interval * 1_000, grace_ms: grace * 1_000 }
 }
 
-/// Interval 60, grace 10: the first deadline is at 70, and the ping may come from 54 on. Absences, doubts, now, and what comes of
-/// it: the deadline that was missed, the one that was not heard, the next one, and the periods before it that were no data.
+/// Judges from a ping at 0 on: the deadline that was missed, the one that was not heard, the next one, and the periods before it that
+/// were no data.
+fn judged(terms: PeriodTerms, hearing: Hearing<'_>, now: i64) -> (Option<i64>, Option<i64>, i64, u8) {
+    let Overdue { next, unheard_at, missed_at } = judge(terms, terms.period_from(at(0)), hearing, at(now));
+    (missed_at.map(seconds), unheard_at.map(seconds), seconds(next.deadline), next.excused)
+}
+
+fn absences(spans: &[(i64, i64)]) -> Vec<Absence> {
+    spans.iter().map(|(from, to)| Absence::new(at(*from), at(*to))).collect()
+}
+
+/// Interval 60, grace 10: the first deadline is at 70. Absences, doubts, now, and what comes of it, as [`judged`] says.
 #[rstest]
 #[case::not_yet(&[], &[], 69, (None, None, 70, 0))]
 #[case::missed(&[], &[], 70, (Some(70), None, 130, 0))]
 #[case::many_missed_are_one(&[], &[], 500, (Some(70), None, 550, 0))]
-#[case::ends_when_pings_may_come(&[(0, 54)], &[], 70, (Some(70), None, 130, 0))]
-#[case::ends_a_second_later(&[(0, 55)], &[], 70, (None, Some(70), 130, 1))]
-#[case::begins_before_the_deadline(&[(69, 200)], &[], 249, (None, Some(70), 250, 1))]
-#[case::goes_on(&[(69, 70)], &[], 70, (None, Some(70), 130, 1))]
+#[case::ends_with_the_ping(&[(-5, 0)], &[], 70, (Some(70), None, 130, 0))]
+#[case::goes_on_after_a_ping_and_does_not_count(&[(-5, 1)], &[], 70, (None, Some(70), 71, 0))]
+#[case::right_after_the_ping(&[(0, 1)], &[], 70, (None, Some(70), 71, 1))]
+#[case::long_before_the_ping_is_expected(&[(20, 30)], &[], 70, (None, Some(70), 100, 1))]
+#[case::then_the_next_deadline_decides(&[(20, 30)], &[], 100, (Some(100), Some(70), 160, 0))]
+#[case::when_the_ping_is_expected(&[(60, 61)], &[], 70, (None, Some(70), 131, 1))]
+#[case::begins_before_the_deadline(&[(69, 200)], &[], 269, (None, Some(70), 270, 1))]
+#[case::goes_on(&[(69, 70)], &[], 70, (None, Some(70), 140, 1))]
 #[case::begins_at_the_deadline(&[(70, 200)], &[], 70, (Some(70), None, 130, 0))]
-#[case::in_the_middle(&[(60, 61)], &[], 70, (None, Some(70), 130, 1))]
-#[case::two_in_a_row(&[(60, 61), (120, 121)], &[], 130, (None, Some(70), 190, 2))]
-#[case::the_third_is_missed(&[(60, 61), (120, 121), (180, 181)], &[], 190, (Some(190), Some(70), 250, 0))]
-#[case::one_in_between_is_missed(&[(60, 61), (180, 181)], &[], 130, (Some(130), Some(70), 190, 0))]
-#[case::a_long_absence_is_one(&[(60, 500)], &[], 549, (None, Some(70), 550, 1))]
-#[case::the_next_one_decides(&[(60, 500)], &[], 550, (Some(550), Some(70), 610, 0))]
-#[case::its_end_reaches_into_the_next_one(&[(60, 540)], &[], 550, (None, Some(70), 610, 2))]
-#[case::each_period_of_a_doubt_counts(&[], &[(60, 500)], 130, (None, Some(70), 190, 2))]
-#[case::a_doubt_hides_two_periods(&[], &[(60, 500)], 190, (Some(190), Some(70), 250, 0))]
+#[case::two_in_one_period_count_once(&[(10, 15), (40, 45)], &[], 70, (None, Some(70), 115, 1))]
+#[case::two_in_a_row(&[(60, 61), (120, 121)], &[], 131, (None, Some(70), 191, 2))]
+#[case::the_third_is_missed(&[(60, 61), (120, 121), (180, 181)], &[], 191, (Some(191), Some(70), 251, 0))]
+#[case::one_in_between_is_missed(&[(60, 61), (140, 141)], &[], 131, (Some(131), Some(70), 191, 0))]
+#[case::a_long_absence_is_one(&[(60, 500)], &[], 569, (None, Some(70), 570, 1))]
+#[case::after_a_long_absence_the_next_deadline_decides(&[(60, 500)], &[], 570, (Some(570), Some(70), 630, 0))]
+#[case::another_one_after_a_long_absence(&[(60, 500), (510, 540)], &[], 570, (None, Some(70), 610, 2))]
+#[case::a_doubt_that_is_over(&[], &[(60, 65)], 70, (None, Some(70), 135, 1))]
+#[case::each_period_of_a_doubt_counts(&[], &[(60, 500)], 140, (None, Some(70), 210, 2))]
+#[case::a_doubt_hides_two_periods(&[], &[(60, 500)], 210, (Some(210), Some(70), 270, 0))]
 fn a_period_is_missed_unless_its_ping_may_have_been_lost(
-    #[case] absences: &[(i64, i64)],
+    #[case] spans: &[(i64, i64)],
     #[case] doubts: &[(i64, i64)],
     #[case] now: i64,
     #[case] expected: (Option<i64>, Option<i64>, i64, u8),
 ) {
-    let absence =
-        |is_doubt| move |(from, to): &(i64, i64)| Absence { from: at(*from), to: at(*to), is_doubt };
-    let absences: Vec<Absence> =
-        absences.iter().map(absence(false)).chain(doubts.iter().map(absence(true))).collect();
+    let doubts = absences(doubts).into_iter().map(|doubt| Absence { is_doubt: true, ..doubt });
+    let absences: Vec<Absence> = absences(spans).into_iter().chain(doubts).collect();
     let hearing = Hearing { absences: &absences, judged_until: None };
-    let Overdue { next, unheard_at, missed_at } =
-        judge(terms(60, 10), NextDeadline { at: at(70), excused: 0 }, hearing, at(now));
-    let found = (missed_at.map(seconds), unheard_at.map(seconds), seconds(next.at), next.excused);
-    assert_eq!(found, expected);
+    assert_eq!(judged(terms(60, 10), hearing, now), expected);
+}
+
+/// Nobody listens from 60 until 250; an absence ends now, as far as is known. It counts once, however often it is judged.
+#[test]
+fn an_absence_that_goes_on_counts_once() {
+    let terms = terms(60, 10);
+    let mut next = terms.period_from(at(0));
+    for (now, deadline) in [(70, 140), (140, 210), (210, 280), (280, 320)] {
+        let known = absences(&[(60, now.min(250))]);
+        let overdue = judge(terms, next, Hearing { absences: &known, judged_until: None }, at(now));
+        next = overdue.next;
+        assert_eq!(
+            (overdue.missed_at, seconds(next.deadline), next.excused),
+            (None, deadline, 1),
+            "at {now}"
+        );
+    }
+}
+
+/// A deadline was missed at 70, the next one is at 130: nothing is missed there while a ping may have been lost.
+#[rstest]
+#[case::heard(&[], 130, (Some(130), 190))]
+#[case::before_the_deadline_that_was_missed(&[(60, 70)], 130, (Some(130), 190))]
+#[case::after_it(&[(80, 90)], 130, (None, 160))]
+#[case::and_then(&[(80, 90)], 160, (Some(160), 220))]
+fn after_a_missed_deadline_absences_count_as_well(
+    #[case] spans: &[(i64, i64)],
+    #[case] now: i64,
+    #[case] expected: (Option<i64>, i64),
+) {
+    let hearing = Hearing { absences: &absences(spans), judged_until: None };
+    let overdue = judge(terms(60, 10), terms(60, 10).period_after(at(70), 1), hearing, at(now));
+    assert_eq!((overdue.missed_at.map(seconds), seconds(overdue.next.deadline)), expected);
 }
 
 /// What an earlier process has judged is not judged again, but its periods without data count.
 #[rstest]
 #[case::all_were_judged(&[], 500, 490, (None, 550, 0))]
 #[case::since_then_one_was_missed(&[], 500, 560, (Some(550), 610, 0))]
-#[case::a_period_without_data_before(&[(480, 481)], 500, 545, (None, 550, 1))]
-#[case::two_of_them(&[(420, 421), (480, 481)], 500, 545, (None, 550, 2))]
-#[case::long_ago(&[(60, 61), (120, 121)], 500, 545, (None, 550, 0))]
+#[case::a_period_without_data_before(&[(480, 481)], 500, 545, (None, 551, 1))]
+#[case::two_of_them(&[(420, 421), (480, 481)], 500, 545, (None, 551, 2))]
+#[case::long_ago(&[(60, 61), (120, 121)], 500, 545, (None, 551, 0))]
 fn what_was_judged_before_is_not_judged_again(
-    #[case] absences: &[(i64, i64)],
+    #[case] spans: &[(i64, i64)],
     #[case] judged_until: i64,
     #[case] now: i64,
     #[case] expected: (Option<i64>, i64, u8),
 ) {
-    let absences: Vec<Absence> = absences.iter().map(|(from, to)| Absence::new(at(*from), at(*to))).collect();
-    let hearing = Hearing { absences: &absences, judged_until: Some(at(judged_until)) };
-    let overdue = judge(terms(60, 10), NextDeadline { at: at(70), excused: 0 }, hearing, at(now));
-    let found = (overdue.missed_at.map(seconds), seconds(overdue.next.at), overdue.next.excused);
-    assert_eq!(found, expected);
+    let hearing = Hearing { absences: &absences(spans), judged_until: Some(at(judged_until)) };
+    let (missed_at, _, deadline, excused) = judged(terms(60, 10), hearing, now);
+    assert_eq!((missed_at, deadline, excused), expected);
 }
 
 /// Looks at every second of every period.
@@ -81,25 +122,26 @@ fn naive(
     now: i64,
 ) -> (Option<i64>, Option<i64>, i64, u8) {
     let of = |second: i64| absences.iter().position(|(from, to)| (*from..*to).contains(&second));
-    let (mut deadline, mut excused, mut unheard) = (interval + grace, 0, None);
-    let mut before: Option<usize> = None;
-    while deadline <= now {
-        let met: Vec<Option<usize>> = (deadline - grace - interval / 10..deadline).map(of).collect();
-        let first = met.iter().flatten().min().copied();
-        // Nobody was there to see any of it, nor of the period before.
-        let is_within = first.is_some() && before == first && met.iter().all(|absence| *absence == first);
-        match first {
-            Some(_) if is_within => {}
-            Some(_) if excused < EXCUSED_MAX => (excused, before) = (excused + 1, first),
+    let (mut from, mut excused, mut unheard) = (0, 0, None);
+    loop {
+        let deadline = from + interval + grace;
+        if deadline > now {
+            return (None, unheard, deadline, excused);
+        }
+        let absent: Vec<i64> = (from..deadline).filter(|second| of(*second).is_some()).collect();
+        let begins = absent.iter().any(|second| of(second - 1) != of(*second));
+        match absent.last() {
+            Some(last) if !begins || excused < EXCUSED_MAX => {
+                excused += u8::from(begins);
+                unheard = unheard.or(Some(deadline));
+                from = (*last..).find(|second| of(*second) != of(*last)).expect("it ends");
+            }
             _ => {
                 let passed = (now - deadline) / interval + 1;
                 return (Some(deadline), unheard, deadline + passed * interval, 0);
             }
         }
-        unheard = unheard.or(Some(deadline));
-        deadline += interval;
     }
-    (None, unheard, deadline, excused)
 }
 
 /// Absences that follow each other with at least `apart` seconds between them: (wait, length).
@@ -122,45 +164,43 @@ proptest! {
         // An absence that goes on ends now, as far as is known.
         let spans = apart(&steps, 0).into_iter().filter(|(from, _)| *from < now);
         let spans: Vec<(i64, i64)> = spans.map(|(from, to)| (from, to.min(now))).collect();
-        let absences: Vec<Absence> = spans.iter().map(|(from, to)| Absence::new(at(*from), at(*to))).collect();
-        let hearing = Hearing { absences: &absences, judged_until: None };
-        let next = NextDeadline { at: at(interval + grace), excused: 0 };
-        let Overdue { next, unheard_at, missed_at } = judge(terms(interval, grace), next, hearing, at(now));
-        let found = (missed_at.map(seconds), unheard_at.map(seconds), seconds(next.at), next.excused);
-        prop_assert_eq!(found, naive((interval, grace), &spans, now));
+        let hearing = Hearing { absences: &absences(&spans), judged_until: None };
+        prop_assert_eq!(judged(terms(interval, grace), hearing, now), naive((interval, grace), &spans, now));
     }
 
-    /// A job pings on time until it dies; what comes in an absence is lost. Deadlines are judged when they pass, or when the
-    /// absence is over in which they pass.
+    /// A job pings at any moments that are no further apart than the interval and the grace, until it dies; what comes in an absence
+    /// is lost. Deadlines are judged when they pass, or when the absence is over in which they pass.
     #[test]
-    fn no_job_that_pings_is_missed_and_one_that_died_is_found_by_the_third_look(
+    fn no_living_job_is_missed_and_a_dead_one_is_after_the_interval_and_the_grace(
         interval in (3_i64..40).prop_map(|tens| tens * 10), grace in 0_i64..300,
-        steps in prop::collection::vec((1_i64..2_000, 1_i64..2_000), 0..6), dies in 1_i64..12_000,
+        steps in prop::collection::vec((1_i64..2_000, 1_i64..2_000), 0..6),
+        gaps in prop::collection::vec(1_i64..=1_000, 1..60),
     ) {
-        let spans = apart(&steps, 3 * interval + grace);
-        let absences: Vec<Absence> = spans.iter().map(|(from, to)| Absence::new(at(*from), at(*to))).collect();
-        let away = |second: i64| spans.iter().find(|(from, to)| (*from..*to).contains(&second));
-        let terms = terms(interval, grace);
-        let mut next = NextDeadline { at: at(interval + grace), excused: 0 };
-        let (mut last, mut looks) = (0, 0);
-        for now in 1..30_000 {
-            if now % interval == 0 && now <= dies && away(now).is_none() {
-                (last, looks) = (now, 0);
-                next = NextDeadline { at: at(now + interval + grace), excused: 0 };
-            }
-            if next.at > at(now) || away(now).is_some() {
-                continue;
-            }
-            looks += 1;
-            let known: Vec<Absence> = absences.iter().copied().filter(|absence| absence.from < at(now)).collect();
-            let overdue = judge(terms, next, Hearing { absences: &known, judged_until: None }, at(now));
-            next = overdue.next;
-            if overdue.missed_at.is_some() {
-                prop_assert!(now > dies, "missed at {now}, last heard at {last}");
-                prop_assert!(looks <= 3, "{looks} looks at {now}, last heard at {last}");
-                return Ok(());
-            }
+        let spans = apart(&steps, interval + grace);
+        let away = |second: i64| spans.iter().any(|(from, to)| (*from..*to).contains(&second));
+        let (known, terms) = (absences(&spans), terms(interval, grace));
+        let mut pings: Vec<i64> = Vec::new();
+        for thousandths in gaps {
+            pings.push(pings.last().unwrap_or(&0) + ((interval + grace) * thousandths / 1_000).max(1));
         }
-        prop_assert!(false, "a job that died at {dies} was not found");
+        let dies = *pings.last().unwrap();
+        let (mut next, mut heard) = (terms.period_from(at(0)), 0);
+        let is_missed_at = (1..100_000).find(|now| {
+            if pings.binary_search(now).is_ok() && !away(*now) {
+                (next, heard) = (terms.period_from(at(*now)), *now);
+            }
+            if next.deadline > at(*now) || away(*now) {
+                return false;
+            }
+            let begun = known.iter().copied().filter(|absence| absence.from < at(*now));
+            let hearing = Hearing { absences: &begun.collect::<Vec<_>>(), judged_until: None };
+            let overdue = judge(terms, next, hearing, at(*now));
+            next = overdue.next;
+            overdue.missed_at.is_some()
+        });
+        let now = is_missed_at.expect("a dead job is found");
+        prop_assert!(now > dies, "missed at {} although the job pings until {}", now, dies);
+        let listens = spans.iter().map(|(_, to)| *to).filter(|to| *to <= now).max().unwrap_or(0);
+        prop_assert_eq!(now, heard.max(listens) + interval + grace);
     }
 }
