@@ -80,7 +80,7 @@ layout = { columns = 1, show_search = false }
 ## Limits that are no settings
 
 Sizes of queues, waits and the like are constants with unit and default in `src/config/limits.rs`; what a refusal means is in
-[ARCHITECTURE.md](../ARCHITECTURE.md#limits).
+[limits.md](limits.md#queues-sizes-and-waits).
 ";
 
 /// Prints the page.
