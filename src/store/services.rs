@@ -278,6 +278,18 @@ pub async fn owners(
     Ok(owners)
 }
 
+/// The keys of all services of an organisation, in their order.
+///
+/// # Errors
+/// When the database fails.
+pub async fn keys(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<Vec<ServiceKey>, MainError> {
+    let query = of_organisation(organisation).select_only().column(Column::Id).order_by_asc(Column::Id);
+    Ok(query.into_tuple().all(connection).await?)
+}
+
 /// Notes that the measurements of a deleted service are gone.
 ///
 /// # Errors
