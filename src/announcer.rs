@@ -11,8 +11,9 @@ pub mod host_changes;
 pub mod ownership;
 pub mod peers;
 pub mod stored;
+pub mod unreadable;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ use crate::announcer::host_changes::HostChanges;
 use crate::announcer::ownership::Ownership;
 use crate::announcer::peers::{Answer, Asked, Changed, Counts, NobodyAnswers, Part, Peers, Question};
 use crate::announcer::stored::{After, Recent, Stored};
+use crate::announcer::unreadable::UnreadableServices;
 use crate::engine::aggregator::Snapshot;
 use crate::engine::definition::{Definer, Definition};
 use crate::engine::{Engine, EngineStopped};
@@ -35,7 +37,7 @@ use crate::model::node::NodeName;
 use crate::model::partition::{Partition, Partitions};
 use crate::model::service::{Service, ServiceAddress, ServiceKey};
 use crate::store::heartbeats::{self, StoredHeartbeat};
-use crate::store::services::{self, OwnedService};
+use crate::store::services::definitions::{self, OwnedService};
 use crate::store::{Databases, MainError};
 
 /// The time in which an owner has to be found, and answer.
@@ -72,6 +74,8 @@ pub struct Announcer {
     pub counts: Option<Arc<dyn Counts>>,
     /// The results that this node has stored lately, for other nodes.
     pub stored: Arc<Stored>,
+    /// Services that cannot be watched because their rows cannot be read.
+    pub unreadable: UnreadableServices,
 }
 
 /// What is announced cannot be brought to where it belongs.
@@ -99,6 +103,7 @@ impl Announcer {
             peers: None,
             counts: None,
             stored,
+            unreadable: UnreadableServices::default(),
         }
     }
 
@@ -243,9 +248,9 @@ impl Announcer {
     /// Watches these as they are stored by now, and those that are gone no more.
     async fn apply_as_stored(&self, changed: &[Changed]) -> Result<(), AnnounceError> {
         let keys: Vec<ServiceKey> = changed.iter().map(|changed| changed.service.key).collect();
-        let found = services::definitions_by_keys(self.databases.main.reader(), &keys).await?;
-        self.apply(&found).await?;
-        let there: HashSet<ServiceKey> = found.iter().map(|owned| owned.service.key).collect();
+        let found = definitions::with_keys(self.databases.main.reader(), &keys).await?;
+        self.apply(&found.services).await?;
+        let there = found.keys();
         for Changed { service, revision } in changed.iter().filter(|gone| !there.contains(&gone.service.key))
         {
             self.changes.mark(*service);

@@ -131,7 +131,7 @@ impl Recording {
     /// Returns the sources of the numbers at `/metrics`.
     fn collectors(
         &self,
-        engine: &Engine,
+        announcer: &Announcer,
         guard: &Arc<ClockGuard>,
         supervisor: &Supervisor,
         remote: Option<&Remote>,
@@ -142,9 +142,9 @@ impl Recording {
         let (events, kinds) = (Arc::clone(&self.events), Arc::new(supervisor.clone()));
         let (pings, told) = (Arc::clone(&self.pings), Arc::clone(&self.told));
         let backups = Arc::clone(&self.backups);
-        let always: [Arc<dyn Collect>; 10] = [
-            engine.counters(),
-            engine.roster(),
+        let always: [Arc<dyn Collect>; 11] = [
+            announcer.engine.counters(),
+            announcer.engine.roster(),
             recorded,
             compacted,
             clock,
@@ -153,6 +153,7 @@ impl Recording {
             pings,
             told,
             backups,
+            Arc::new(announcer.unreadable.clone()),
         ];
         let among_others = cluster.into_iter().flat_map(|cluster| {
             [Arc::clone(&cluster.counters) as Arc<dyn Collect>, Arc::clone(&self.fenced) as Arc<dyn Collect>]
@@ -206,7 +207,13 @@ impl App {
             limiter,
             kept_bytes: Arc::default(),
             events: Arc::clone(&recording.events),
-            collectors: recording.collectors(&engine, &guard, &supervisor, remote.as_ref(), cluster.as_ref()),
+            collectors: recording.collectors(
+                &announcer,
+                &guard,
+                &supervisor,
+                remote.as_ref(),
+                cluster.as_ref(),
+            ),
             figures: Box::new(recording.figures(&engine, remote.as_ref(), cluster.as_ref())),
             supervisor: supervisor.clone(),
         };

@@ -3,7 +3,7 @@
 //! It applies definitions that the fleet does not have in their present revision, and retires services that the store no
 //! longer has.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::engine::EngineStopped;
 use crate::model::partition::Partition;
 use crate::model::service::{Service, ServiceAddress, ServiceKey};
 use crate::store::MainError;
-use crate::store::services::{self, OwnedService};
+use crate::store::services::definitions::{self, OwnedService};
 
 /// The interval between two comparisons.
 const EVERY: Duration = Duration::from_secs(300);
@@ -43,11 +43,14 @@ async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
     let Announcer { databases, engine, ownership, .. } = announcer;
     let ready = ownership.ready();
     let mut running: HashMap<_, _> = engine.watched().await?;
+    let mut unreadable = BTreeSet::new();
     let mut after = ServiceKey::MIN;
     loop {
-        let mut page = services::definitions(databases.main.reader(), ready, after, PAGE).await?;
-        let Some(last) = page.last() else { break };
-        after = last.service.key;
+        let page = definitions::page(databases.main.reader(), ready, after, PAGE).await?;
+        let Some(last) = page.last else { break };
+        after = last;
+        unreadable.extend(page.unreadable);
+        let mut page = page.services;
         page.retain(|OwnedService { service, .. }| {
             let known = running.remove(&service.id).map(|watched| watched.revision);
             known.is_none_or(|revision| revision < service.revision) && needs_actor(service, known)
@@ -57,14 +60,16 @@ async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
             engine.apply(Arc::new(definition)).await?;
         }
     }
-    // What has changed hands meanwhile is looked at by whoever has it now.
-    let gone = running
-        .into_iter()
-        .filter(|(_, gone)| ready.contains(Partition::of(gone.key)) && ownership.watches(gone.key));
+    // What has changed hands meanwhile is looked at by whoever has it now. A row that cannot be read ends nothing that runs.
+    let gone = running.into_iter().filter(|(_, gone)| {
+        let is_ours = ready.contains(Partition::of(gone.key)) && ownership.watches(gone.key);
+        is_ours && !unreadable.contains(&gone.key)
+    });
     for (id, gone) in gone {
         announcer.changes.mark(ServiceAddress { id, key: gone.key });
         engine.retire(id, gone.key, gone.revision).await?;
     }
+    announcer.unreadable.replace(unreadable);
     Ok(())
 }
 
@@ -76,10 +81,10 @@ pub(super) async fn apply_all(announcer: &Announcer) -> anyhow::Result<()> {
     let mut after = ServiceKey::MIN;
     loop {
         let main = announcer.databases.main.reader();
-        let page = services::definitions(main, announcer.ownership.ready(), after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(()) };
-        after = last.service.key;
-        for definition in announcer.define(&page).await? {
+        let page = definitions::page(main, announcer.ownership.ready(), after, PAGE).await?;
+        let Some(last) = page.last else { return Ok(()) };
+        after = last;
+        for definition in announcer.define(&page.services).await? {
             announcer.engine.apply(Arc::new(definition)).await?;
         }
     }

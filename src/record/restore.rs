@@ -28,7 +28,8 @@ use crate::store::history::checks::{self, CheckFilter};
 use crate::store::history::locations::LocationNumbers;
 use crate::store::history::recent::{self, Expected, LatestVotes, Within};
 use crate::store::history::{append, changes, feed};
-use crate::store::{Databases, StoreError, probe_locations, services};
+use crate::store::services::definitions;
+use crate::store::{Databases, StoreError, probe_locations};
 
 /// Services loaded at a time.
 const PAGE: u64 = 1_000;
@@ -136,10 +137,11 @@ async fn each_service(
     let mut restored = Vec::new();
     let mut after = ServiceKey::MIN;
     loop {
-        let page = services::definitions(databases.main.reader(), beginning.partitions, after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(restored) };
-        after = last.service.key;
-        let definitions = announcer.define(&page).await?;
+        let page = definitions::page(databases.main.reader(), beginning.partitions, after, PAGE).await?;
+        let Some(last) = page.last else { return Ok(restored) };
+        after = last;
+        announcer.unreadable.add(&page.unreadable);
+        let definitions = announcer.define(&page.services).await?;
         let expected: Vec<Expected> =
             definitions.iter().map(|definition| expect(&past, definition, beginning.now)).collect();
         // Asking a history that is away costs seconds each time.

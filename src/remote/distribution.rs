@@ -27,7 +27,7 @@ use crate::model::service::{Service, ServiceKey};
 use crate::remote::assignments::{Assigned, Assignments};
 use crate::remote::census::Recipients;
 use crate::remote::counters::RemoteCounters;
-use crate::store::services::{self, OwnedService};
+use crate::store::services::definitions::{self, OwnedService};
 use crate::store::{Databases, MainError};
 
 /// Services compared at a time.
@@ -191,9 +191,9 @@ impl Distribution {
         }
         let ours = |key: &ServiceKey| known.partitions.contains(Partition::of(*key));
         let keys: Vec<ServiceKey> = marks.services.keys().copied().filter(ours).collect();
-        let found = services::definitions_by_keys(self.databases.main.reader(), &keys).await?;
-        let there: HashSet<ServiceKey> = found.iter().map(|owned| owned.service.key).collect();
-        let mut differences = self.compare(&found, known)?;
+        let found = definitions::with_keys(self.databases.main.reader(), &keys).await?;
+        let there = found.keys();
+        let mut differences = self.compare(&found.services, known)?;
         for key in keys.iter().filter(|key| !there.contains(key)) {
             differences.extend(self.compare_one(*key, Vec::new(), known)?);
         }
@@ -203,17 +203,19 @@ impl Distribution {
     async fn compare_all(&self, known: &mut Known) -> Result<(), DistributionProblem> {
         let mut after = ServiceKey::MIN;
         let mut stale: HashSet<DefinitionPlace> = known.filled().cloned().collect();
-        // What is not found again is stale.
-        known.places.clear();
+        // What is not found again is stale, unless its row cannot be read.
+        let mut before = std::mem::take(&mut known.places);
         loop {
             let main = self.databases.main.reader();
-            let page = services::definitions(main, known.partitions, after, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = last.service.key;
-            let differences = self.compare(&page, known)?;
+            let page = definitions::page(main, known.partitions, after, PAGE).await?;
+            let Some(last) = page.last else { break };
+            after = last;
+            let kept = page.unreadable.iter().filter_map(|key| before.remove_entry(key));
+            known.places.extend(kept);
+            let differences = self.compare(&page.services, known)?;
             self.write(differences, known).await?;
-            for owned in &page {
-                for place in known.places.get(&owned.service.key).into_iter().flatten() {
+            for key in page.keys() {
+                for place in known.places.get(&key).into_iter().flatten() {
                     stale.remove(place);
                 }
             }

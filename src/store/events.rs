@@ -50,7 +50,7 @@ pub struct Event {
     pub former: Vec<ServiceKey>,
 }
 
-/// Events behind this number, in their order.
+/// Events of all organisations behind this number, in their order.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -61,6 +61,20 @@ pub async fn after(
 ) -> Result<Vec<Event>, MainError> {
     let query = Entity::find().filter(Column::Id.gt(number)).order_by_asc(Column::Id).limit(limit);
     query.all(connection).await?.iter().map(from_row).collect()
+}
+
+/// The same of one organisation.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn of_organisation(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+    number: i64,
+    limit: u64,
+) -> Result<Vec<Event>, MainError> {
+    let query = Entity::find().filter(Column::OrganisationId.eq(organisation)).filter(Column::Id.gt(number));
+    query.order_by_asc(Column::Id).limit(limit).all(connection).await?.iter().map(from_row).collect()
 }
 
 /// The number of the newest event; 0 when there is none.

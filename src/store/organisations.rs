@@ -109,10 +109,10 @@ pub async fn get(connection: &impl ConnectionTrait, key: i64) -> Result<Option<O
     Entity::find_by_id(key).one(connection).await?.map(from_row).transpose()
 }
 
-/// The ids that clients see of the organisations with these database keys.
+/// The ids that clients see of the organisations with these database keys; one that cannot be read is left out.
 ///
 /// # Errors
-/// When the database fails or an id cannot be read.
+/// When the database fails.
 pub async fn ids(
     connection: &impl ConnectionTrait,
     keys: &BTreeSet<i64>,
@@ -120,12 +120,7 @@ pub async fn ids(
     let columns = Entity::find().select_only().columns([Column::Id, Column::PublicId]);
     let query = columns.filter(Column::Id.is_in(keys.iter().copied()));
     let rows = query.into_tuple::<(i64, String)>().all(connection).await?;
-    let id = |(key, id): (i64, String)| {
-        let parsed =
-            id.parse().map_err(|_| MainError::corrupt("organisation", &key, &"its id cannot be read"))?;
-        Ok((key, parsed))
-    };
-    rows.into_iter().map(id).collect()
+    Ok(rows.into_iter().filter_map(|(key, id)| Some((key, id.parse().ok()?))).collect())
 }
 
 /// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that

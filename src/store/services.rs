@@ -1,12 +1,11 @@
 //! Services. Every finder is scoped by organisation, except the engine's own loader [`definitions`].
 
 pub mod active;
+pub mod definitions;
 pub mod outlines;
 mod settings;
 
-use std::collections::BTreeSet;
-
-use sea_orm::sea_query::{Expr, ExprTrait as _};
+use sea_orm::sea_query::Expr;
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
     PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _, Select,
@@ -17,11 +16,10 @@ use watchkeeper_entities::{history_erasure, service_tag};
 use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::check::CheckType;
-use crate::model::partition::{PARTITIONS, Partitions};
 use crate::model::service::{Pause, Service, ServiceKey, StatusOverride};
 use crate::model::sight::Sight;
 use crate::store::scoped::{Rows, narrowed};
-use crate::store::{MainError, PageWindow, organisations};
+use crate::store::{MainError, PageWindow};
 
 /// Keys in one statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
@@ -118,62 +116,6 @@ pub async fn count_active(connection: &impl ConnectionTrait, organisation: i64) 
 /// When the database fails.
 pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Result<u64, MainError> {
     Ok(of_organisation(organisation).count(connection).await?)
-}
-
-/// A service, and the id of the organisation that owns it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OwnedService {
-    /// The service.
-    pub service: Service,
-    /// The id of its organisation, as clients see it.
-    pub organisation: Id,
-}
-
-/// Services of every organisation that fall into these partitions, by key, after `after`: what the engine loads at start and compares itself with. Nothing
-/// that answers a client may use it.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
-pub async fn definitions(
-    connection: &impl ConnectionTrait,
-    partitions: Partitions,
-    after: ServiceKey,
-    limit: u64,
-) -> Result<Vec<OwnedService>, MainError> {
-    let mut services = Entity::find().filter(Column::Id.gt(after));
-    if partitions != Partitions::ALL {
-        let partition = Expr::col(Column::Id).modulo(i64::from(PARTITIONS));
-        services = services.filter(partition.is_in(partitions.iter().map(|some| i64::from(some.number()))));
-    }
-    let rows = services.order_by_asc(Column::Id).limit(limit).all(connection).await?;
-    owned(connection, rows).await
-}
-
-/// The services with these keys, of every organisation: what locations in other places are given anew.
-///
-/// # Errors
-/// When the database fails or a row cannot be read.
-pub async fn definitions_by_keys(
-    connection: &impl ConnectionTrait,
-    keys: &[ServiceKey],
-) -> Result<Vec<OwnedService>, MainError> {
-    let mut found = Vec::new();
-    for keys in keys.chunks(KEYS_AT_ONCE) {
-        found.extend(Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?);
-    }
-    owned(connection, found).await
-}
-
-async fn owned(connection: &impl ConnectionTrait, rows: Vec<Model>) -> Result<Vec<OwnedService>, MainError> {
-    let owners: BTreeSet<i64> = rows.iter().map(|row| row.organisation_id).collect();
-    let ids = organisations::ids(connection, &owners).await?;
-    let owned = |row: Model| {
-        let organisation = ids.get(&row.organisation_id).copied();
-        let organisation = organisation
-            .ok_or_else(|| MainError::corrupt("service", &row.id, &"its organisation cannot be read"))?;
-        Ok(OwnedService { service: from_row(row)?, organisation })
-    };
-    rows.into_iter().map(owned).collect()
 }
 
 /// The organisations that have services.
@@ -276,6 +218,18 @@ pub async fn owners(
         owners.extend(query.into_tuple::<(ServiceKey, i64)>().all(connection).await?);
     }
     Ok(owners)
+}
+
+/// The keys of all services of an organisation, in their order.
+///
+/// # Errors
+/// When the database fails.
+pub async fn keys(
+    connection: &impl ConnectionTrait,
+    organisation: i64,
+) -> Result<Vec<ServiceKey>, MainError> {
+    let query = of_organisation(organisation).select_only().column(Column::Id).order_by_asc(Column::Id);
+    Ok(query.into_tuple().all(connection).await?)
 }
 
 /// Notes that the measurements of a deleted service are gone.

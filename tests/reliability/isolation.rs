@@ -265,6 +265,38 @@ async fn what_was_overtaken_is_not_redelivered() {
 }
 
 /// A message of which nobody can make sense keeps no other from being told, nor the list from being shown.
+/// The process starts, watches the others, and says so.
+#[tokio::test]
+async fn a_service_that_cannot_be_read_stops_no_other() {
+    let mut server = Server::start();
+    let client = server.client();
+    let [_, whole] = ["Broken", "Whole"].map(|name| {
+        let service = json!({"name": name, "check_type": "heartbeat"});
+        client.post("/v1/services", &service).expect(201).data()
+    });
+    server.kill();
+    let main = server.main_database().await;
+    main.execute_unprepared("UPDATE service SET paused_reason = 'nonsense' WHERE name = 'Broken'")
+        .await
+        .unwrap();
+    main.close().await.unwrap();
+    server.restart();
+    let client = server.client();
+    let url = whole["heartbeat"]["ping_url"].as_str().unwrap();
+    let path = &url[url.find("/ping/").unwrap()..];
+    client.without_token().get(path).expect(200);
+    let path = format!("/v1/services/{}", id(&whole));
+    eventually("it is watched", || {
+        (client.get(&path).expect(200).data()["status"] == "operational").then_some(())
+    })
+    .await;
+    let ready = client.get("/readyz").expect(200).json();
+    let warning = "services that are not watched because their rows in the database cannot be read: 1; the log names them";
+    assert_eq!(ready["warnings"][0], warning, "{ready}");
+    let metrics = client.get("/metrics").expect(200).body;
+    assert!(metrics.contains("\nwatchkeeper_services_unreadable 1\n"), "{metrics}");
+}
+
 #[tokio::test]
 async fn a_row_that_cannot_be_read_stops_no_other() {
     let mut server = Server::start();

@@ -11,7 +11,8 @@ use watchkeeper::model::partition::Partitions;
 use watchkeeper::model::service::{Service, ServiceKey};
 use watchkeeper::store::Databases;
 use watchkeeper::store::database::sqlite_url;
-use watchkeeper::store::services::{self, OwnedService};
+use watchkeeper::store::services;
+use watchkeeper::store::services::definitions::{self, OwnedService};
 
 use crate::crowd::{Crowd, ROOM, number, try_number};
 use crate::endures;
@@ -35,9 +36,8 @@ async fn multiply(server: &Server, copies: usize) {
     let url = |file: &str| sqlite_url(&server.data().join(file));
     let databases =
         Databases::open(&url("main.db"), &url("history.db"), &StoreLimits::default()).await.unwrap();
-    let page =
-        services::definitions(databases.main.reader(), Partitions::ALL, ServiceKey::MIN, 1).await.unwrap();
-    let OwnedService { service, .. } = page.into_iter().next().unwrap();
+    let page = definitions::page(databases.main.reader(), Partitions::ALL, ServiceKey::MIN, 1).await.unwrap();
+    let OwnedService { service, .. } = page.services.into_iter().next().unwrap();
     let write = databases.main.begin().await.unwrap();
     for _ in 0..copies {
         services::insert(&write, Service { id: Id::random(), ..service.clone() }).await.unwrap();

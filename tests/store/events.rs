@@ -76,6 +76,32 @@ async fn every_change_of_a_maintenance_is_noted_with_it(
     assert_eq!(acts(&store, before).await, [Act::Updated, end].map(|act| (Kind::Maintenance, act)));
 }
 
+/// Those of others neither show nor count.
+#[rstest]
+#[tokio::test]
+async fn the_events_of_an_organisation_are_read_alone(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let (one, two) = (stored_organisation(&store, "1").await, stored_organisation(&store, "2").await);
+    let mut own = Vec::new();
+    for owner in [&two, &one, &two, &two, &one, &one] {
+        let mut made = made(owner, &[]);
+        let transaction = store.main.begin().await.unwrap();
+        lifecycle::incidents::insert(&transaction, &mut made).await.unwrap();
+        transaction.commit().await.unwrap();
+        own.extend((owner.key == one.key).then_some(made.incident.id));
+    }
+    let read = async |number: i64, limit: u64| {
+        let found = events::of_organisation(store.main.reader(), one.key, number, limit).await.unwrap();
+        let last = found.last().map(|event| event.number);
+        (found.iter().map(|event| event.subject).collect::<Vec<_>>(), last)
+    };
+    let (first, last) = read(0, 2).await;
+    assert_eq!(first, own[..2]);
+    assert_eq!(read(last.unwrap(), 2).await.0, own[2..]);
+}
+
 /// Its time begins when upkeep finds it, and numbers are never given again.
 #[rstest]
 #[tokio::test]

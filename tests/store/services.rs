@@ -17,7 +17,8 @@ use watchkeeper::model::service::{
 use watchkeeper::model::service_outline::{ServiceOutline, SettingsOutline};
 use watchkeeper::model::sight::Sight;
 use watchkeeper::store::PageWindow;
-use watchkeeper::store::services::{self, OwnedService, active, outlines};
+use watchkeeper::store::services::definitions::{self, OwnedService};
+use watchkeeper::store::services::{self, active, outlines};
 
 use crate::support::Backend;
 use crate::support::backend::Store;
@@ -86,8 +87,8 @@ async fn every_field_survives(
     let found = services::find(store.main.reader(), Sight::whole(owner.key), stored.id).await.unwrap();
     assert_eq!(found.as_ref(), Some(&stored));
     let with_owner =
-        services::definitions(store.main.reader(), Partitions::ALL, ServiceKey::MIN, 10).await.unwrap();
-    assert_eq!(with_owner, [OwnedService { service: stored.clone(), organisation: owner.id }]);
+        definitions::page(store.main.reader(), Partitions::ALL, ServiceKey::MIN, 10).await.unwrap();
+    assert_eq!(with_owner.services, [OwnedService { service: stored.clone(), organisation: owner.id }]);
 
     let text = |service: &Service| {
         service.settings.as_ref().map(|settings| serde_json::to_string(&settings.config).unwrap())
@@ -285,12 +286,44 @@ async fn definitions_are_walked_by_key_over_all_organisations(
     }
     let (mut walked, mut after) = (Vec::new(), ServiceKey::MIN);
     loop {
-        let page = services::definitions(store.main.reader(), Partitions::ALL, after, 2).await.unwrap();
-        let Some(last) = page.last() else { break };
-        after = last.service.key;
-        walked.extend(page);
+        let page = definitions::page(store.main.reader(), Partitions::ALL, after, 2).await.unwrap();
+        let Some(last) = page.last else { break };
+        after = last;
+        walked.extend(page.services);
     }
     assert_eq!(walked, expected);
+}
+
+/// Neither the service of an organisation whose id cannot be read.
+#[rstest]
+#[tokio::test]
+async fn a_service_that_cannot_be_read_is_left_out_of_the_definitions(
+    #[values(Backend::Sqlite, Backend::Postgres)] backend: Backend,
+) {
+    let Some(store) = backend.open().await else { return };
+    let (one, two) = (stored_organisation(&store, "1").await, stored_organisation(&store, "2").await);
+    let mut keys = Vec::new();
+    for owner in [&one, &one, &two, &one] {
+        keys.push(stored_service(&store, service(owner.key, "s")).await.key);
+    }
+    let write = store.main.begin().await.unwrap();
+    let broken = [
+        format!("UPDATE service SET check_type = 'nonsense' WHERE id = {}", keys[1]),
+        format!("UPDATE organisation SET public_id = 'nonsense' WHERE id = {}", two.key),
+    ];
+    for statement in broken {
+        write.execute_unprepared(&statement).await.unwrap();
+    }
+    write.commit().await.unwrap();
+    let reader = store.main.reader();
+    let walked = definitions::page(reader, Partitions::ALL, ServiceKey::MIN, 10).await.unwrap();
+    let named = definitions::with_keys(reader, &keys).await.unwrap();
+    for page in [walked, named] {
+        let read: Vec<ServiceKey> = page.services.iter().map(|owned| owned.service.key).collect();
+        assert_eq!((read, page.unreadable), (vec![keys[0], keys[3]], vec![keys[1], keys[2]]));
+    }
+    let last = definitions::page(reader, Partitions::ALL, keys[0], 2).await.unwrap();
+    assert_eq!((last.services.len(), last.last), (0, Some(keys[2])), "and the walk goes on");
 }
 
 #[rstest]

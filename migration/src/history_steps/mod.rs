@@ -4,6 +4,7 @@ mod m0001_measurements;
 mod m0002_segments;
 mod m0003_clock_changes;
 mod m0004_partition_holds;
+mod m0005_changes_by_service;
 
 use sea_orm_migration::MigrationTrait;
 
@@ -13,5 +14,6 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0002_segments::Step),
         Box::new(m0003_clock_changes::Step),
         Box::new(m0004_partition_holds::Step),
+        Box::new(m0005_changes_by_service::Step),
     ]
 }

@@ -45,6 +45,7 @@ mod m0042_slug_holds_of_pages;
 mod m0043_lost_services;
 mod m0044_kept_answers;
 mod m0045_domain_claims;
+mod m0046_events_by_organisation;
 
 use sea_orm_migration::MigrationTrait;
 use sea_orm_migration::prelude::{
@@ -98,6 +99,7 @@ pub(crate) fn all() -> Vec<Box<dyn MigrationTrait>> {
         Box::new(m0043_lost_services::Step),
         Box::new(m0044_kept_answers::Step),
         Box::new(m0045_domain_claims::Step),
+        Box::new(m0046_events_by_organisation::Step),
     ]
 }
 

@@ -11,7 +11,7 @@ use crate::model::check::CheckType;
 use crate::model::partition::Partitions;
 use crate::model::plans::PlanTable;
 use crate::model::service::{Service, ServiceKey};
-use crate::store::services::{self, OwnedService};
+use crate::store::services::definitions::{self, OwnedService};
 use crate::store::{Database, organisations};
 
 /// Services read at a time.
@@ -67,10 +67,10 @@ impl Directory {
         let mut directory = Self { renamed, ..Self::default() };
         let mut after = ServiceKey::MIN;
         loop {
-            let page = services::definitions(main.reader(), Partitions::ALL, after, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = last.service.key;
-            for OwnedService { service, .. } in page {
+            let page = definitions::page(main.reader(), Partitions::ALL, after, PAGE).await?;
+            let Some(last) = page.last else { break };
+            after = last;
+            for OwnedService { service, .. } in page.services {
                 let Some(days) = days.get(&service.organisation) else { continue };
                 directory.add(service, now.plus_ms(-i64::from(*days) * DAY_MS), has_names);
             }

@@ -38,10 +38,18 @@ pub(in crate::http) fn warnings(state: &AppState) -> Vec<String> {
         .chain(unowned)
         .chain(cut_off)
         .chain(held)
+        .chain(unreadable_warning(state.announcer.unreadable.count()))
         .chain(backup_warning(state))
         .chain(disk_warning(state, now))
         .chain(impaired)
         .collect()
+}
+
+/// Returns how many services are left out because their rows cannot be read.
+fn unreadable_warning(services: usize) -> Option<String> {
+    (services > 0).then(|| {
+        format!("services that are not watched because their rows in the database cannot be read: {services}; the log names them")
+    })
 }
 
 /// Returns what is wrong with scheduled backups.

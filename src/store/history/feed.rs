@@ -13,6 +13,7 @@ use watchkeeper_entities::status_change::{Column, Entity};
 
 use crate::model::history::{ChangeCause, StatusChange};
 use crate::model::partition::{PARTITIONS, Partitions};
+use crate::model::service::ServiceKey;
 use crate::store::HistoryError;
 use crate::store::history::changes::from_row;
 
@@ -28,6 +29,9 @@ pub struct NumberedChange {
 /// The first key of the locks of PostgreSQL by which changes on their way are known; the second is the partition.
 const LOCK_CLASS: i32 = 1_464_551_009;
 
+/// Keys in one statement: a statement takes a limited number of values.
+const KEYS_AT_ONCE: usize = 1_000;
+
 /// The first changes of services of these partitions behind this number.
 ///
 /// # Errors
@@ -40,6 +44,41 @@ pub async fn after(
 ) -> Result<Vec<NumberedChange>, HistoryError> {
     let query = among(partitions).filter(Column::Id.gt(number));
     let rows = query.order_by_asc(Column::Id).limit(limit).all(connection).await?;
+    rows.iter().map(|row| Ok(NumberedChange { number: row.id, change: from_row(row)? })).collect()
+}
+
+/// The numbers of the changes of these services behind this number, in their order: at most `limit`, the lowest.
+///
+/// # Errors
+/// When the database fails.
+pub async fn numbers_of_services(
+    connection: &impl ConnectionTrait,
+    services: &[ServiceKey],
+    number: i64,
+    limit: u64,
+) -> Result<Vec<i64>, HistoryError> {
+    let mut numbers: Vec<i64> = Vec::new();
+    for some in services.chunks(KEYS_AT_ONCE) {
+        let query = among(Partitions::ALL).select_only().column(Column::Id);
+        let query = query.filter(Column::ServiceId.is_in(some.iter().copied())).filter(Column::Id.gt(number));
+        numbers
+            .extend(query.order_by_asc(Column::Id).limit(limit).into_tuple::<i64>().all(connection).await?);
+        numbers.sort_unstable();
+        numbers.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    }
+    Ok(numbers)
+}
+
+/// The changes with these numbers, in their order.
+///
+/// # Errors
+/// When the database fails or a row cannot be read.
+pub async fn with_numbers(
+    connection: &impl ConnectionTrait,
+    numbers: &[i64],
+) -> Result<Vec<NumberedChange>, HistoryError> {
+    let query = Entity::find().filter(Column::Id.is_in(numbers.iter().copied()));
+    let rows = query.order_by_asc(Column::Id).all(connection).await?;
     rows.iter().map(|row| Ok(NumberedChange { number: row.id, change: from_row(row)? })).collect()
 }
 

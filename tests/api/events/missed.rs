@@ -93,6 +93,35 @@ fn a_service_that_is_deleted_makes_no_id_too_old() {
     assert!(missed.iter().all(|event| event.kind != "reset"), "{missed:?}");
 }
 
+/// More than was ever read for one client, by somebody else.
+#[tokio::test]
+async fn what_others_do_meanwhile_holds_nobody_up() {
+    let mut server = Server::start();
+    let other = server.tenant("business");
+    incident(&other, &[]);
+    let client = server.client();
+    let mut events = Listener::open(&client, "?types=status_change,incident", None);
+    let id = heartbeat(&client, "Backup", &[]);
+    incident(&client, &[&id]);
+    let last = events.next().id;
+    drop(events);
+    server.kill();
+    let main = server.main_database().await;
+    let numbers =
+        "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 220000)";
+    let event = "INSERT INTO event (organisation_id, kind, act, subject_id, services, former_services) \
+        SELECT organisation_id, kind, act, subject_id, services, former_services FROM number, \
+        (SELECT * FROM event ORDER BY id LIMIT 1) AS others";
+    main.execute_unprepared(&format!("{numbers} {event}")).await.unwrap();
+    main.close().await.unwrap();
+    server.restart();
+    let client = server.client();
+    let second = incident(&client, &[&id]);
+    let mut again = Listener::open(&client, "?types=status_change,incident", Some(&last));
+    let first = again.until("incident", |data| data["id"] == second);
+    assert_eq!(first.kind, "incident", "and not 'reset'");
+}
+
 #[test]
 fn an_id_that_lies_too_far_back_is_told_so_and_one_that_is_none_is_refused() {
     let server = Server::start();

@@ -2,10 +2,10 @@
 //! incidents and maintenances, then results in the order of time.
 //!
 //! What is told here is remembered, so that it is not told again when the stream goes on live. A position that lies too far back, or
-//! ahead of what is stored, is told as `reset`. An id never says more than the tail has settled: a row with a smaller number may still
+//! ahead of what is stored, is told as `reset`. Only rows of the client's own organisation are read. An id never says more than the tail has settled: a row with a smaller number may still
 //! be on its way.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::clock::Timestamp;
@@ -21,10 +21,8 @@ use crate::http::v1::events::wanted::Wanted;
 use crate::http::v1::state::AppState;
 use crate::model::event::Type;
 use crate::model::history::CheckRecord;
-use crate::model::partition::Partitions;
-use crate::model::service::ServiceKey;
 use crate::model::sight::Sight;
-use crate::store::history::feed;
+use crate::store::history::feed::{self, NumberedChange};
 use crate::store::selected::{self, Selection};
 use crate::store::{events, services};
 
@@ -35,9 +33,11 @@ const AHEAD_MS: i64 = 60 * 1_000;
 /// The time that passes between the start of a check and the commit of its result, in milliseconds.
 const RESULT_LATE_MS: i64 = 90 * 1_000;
 /// Rows read at a time.
-const AT_ONCE: u64 = 500;
+const AT_ONCE: usize = 500;
 /// Pages read for one client.
 const PAGES: u32 = 400;
+/// Status changes told to one client.
+const CHANGES: u64 = 100_000;
 /// Services whose results are told again.
 const SERVICES: u64 = 50;
 
@@ -60,7 +60,9 @@ pub(super) struct Missed {
 /// What is read next.
 enum Stage {
     Begin,
-    Changes,
+    FindChanges,
+    /// Their numbers, in their order.
+    Changes(VecDeque<i64>),
     Events,
     Services,
     Results(Results),
@@ -105,7 +107,7 @@ impl Missed {
     /// Begins again where it has ended: so much has happened meanwhile that not all of it waits for the client.
     pub(super) fn again(&mut self) {
         self.cursor = self.reached(self.cursor.at_ms);
-        self.stage = Stage::Changes;
+        self.stage = Stage::FindChanges;
     }
 
     /// The next page; `None` when all has been told. `settled` is how far the tail has told everybody.
@@ -123,7 +125,16 @@ impl Missed {
         let state = Arc::clone(&self.state);
         let facts = match &mut self.stage {
             Stage::Begin => return self.begin(positions).await.map(Some),
-            Stage::Changes => self.changes().await?,
+            Stage::FindChanges => return self.find_changes(positions).await.map(Some),
+            Stage::Changes(numbers) => {
+                let page: Vec<i64> = numbers.drain(..numbers.len().min(AT_ONCE)).collect();
+                let is_last = numbers.is_empty();
+                let rows = feed::with_numbers(state.databases.history.reader(), &page).await?;
+                if is_last {
+                    self.stage = Stage::Events;
+                }
+                self.changes(rows)
+            }
             Stage::Events => self.events().await?,
             Stage::Services => return self.find_services(positions).await.map(Some),
             Stage::Results(results) => match results.next(&state.databases.history).await? {
@@ -149,7 +160,7 @@ impl Missed {
         if !is_known(self.since, newest, self.state.now().ms()) {
             return Ok(self.reset(positions));
         }
-        self.stage = Stage::Changes;
+        self.stage = Stage::FindChanges;
         Ok(Page::default())
     }
 
@@ -163,39 +174,39 @@ impl Missed {
         notice_of(TOO_OLD, &positions.id(self.settled))
     }
 
-    async fn changes(&mut self) -> Result<Vec<Fact>, ApiError> {
+    /// Finds the status changes that were missed; says so when they are too many to be told one by one.
+    async fn find_changes(&mut self, positions: &Positions) -> Result<Page, ApiError> {
         let databases = &self.state.databases;
+        let services = services::keys(databases.main.reader(), self.sight.organisation()).await?;
         let history = databases.history.reader();
-        let rows = feed::after(history, self.cursor.change, Partitions::ALL, AT_ONCE).await?;
-        if (rows.len() as u64) < AT_ONCE {
-            self.stage = Stage::Events;
+        let numbers = feed::numbers_of_services(history, &services, self.cursor.change, CHANGES + 1).await?;
+        if numbers.len() as u64 > CHANGES {
+            return Ok(self.reset(positions));
         }
-        let keys: HashSet<ServiceKey> = rows.iter().map(|row| row.change.service).collect();
-        let keys: Vec<ServiceKey> = keys.into_iter().collect();
-        let owners = services::owners(databases.main.reader(), &keys).await?;
-        let owners: HashMap<ServiceKey, i64> = owners.into_iter().collect();
+        self.stage = Stage::Changes(numbers.into());
+        Ok(Page::default())
+    }
+
+    fn changes(&mut self, rows: Vec<NumberedChange>) -> Vec<Fact> {
         let mut facts = Vec::new();
         for row in rows {
             self.cursor.change = row.number;
-            let is_own = owners.get(&row.change.service) == Some(&self.sight.organisation());
-            if is_own && !self.told.contains(&Origin::Change(row.number)) {
+            if !self.told.contains(&Origin::Change(row.number)) {
                 facts.push(self.fact(What::Change(row)));
             }
         }
-        Ok(facts)
+        facts
     }
 
     async fn events(&mut self) -> Result<Vec<Fact>, ApiError> {
         let main = self.state.databases.main.reader();
-        let mut rows = events::after(main, self.cursor.event, AT_ONCE).await?;
-        if (rows.len() as u64) < AT_ONCE {
+        let organisation = self.sight.organisation();
+        let mut rows = events::of_organisation(main, organisation, self.cursor.event, AT_ONCE as u64).await?;
+        if rows.len() < AT_ONCE {
             self.stage = if self.selection.is_some() { Stage::Services } else { Stage::End };
         }
         let last = rows.last().map_or(self.cursor.event, |row| row.number);
-        let organisation = self.sight.organisation();
-        rows.retain(|row| {
-            row.organisation == organisation && !self.told.contains(&Origin::Event(row.number))
-        });
+        rows.retain(|row| !self.told.contains(&Origin::Event(row.number)));
         self.told.extend(rows.iter().map(|row| Origin::Event(row.number)));
         let mut facts = Vec::new();
         for row in without_repetitions(rows) {

@@ -1,0 +1,36 @@
+//! Services that are not watched because their rows cannot be read, as far as this process has found.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::model::service::ServiceKey;
+use crate::telemetry::{Collect, Exposition};
+
+/// The keys of these services. Cheap to clone: all clones are one.
+#[derive(Clone, Debug, Default)]
+pub struct UnreadableServices(Arc<Mutex<BTreeSet<ServiceKey>>>);
+
+impl UnreadableServices {
+    /// Adds services that were found so.
+    pub fn add(&self, keys: &[ServiceKey]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);
+    }
+
+    /// Takes these for all there are: every service was read.
+    pub fn replace(&self, keys: BTreeSet<ServiceKey>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = keys;
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+impl Collect for UnreadableServices {
+    fn collect(&self, out: &mut Exposition) {
+        let help = "Services that are not watched because their rows cannot be read.";
+        out.gauge("services_unreadable", help).value(self.count() as u64);
+    }
+}

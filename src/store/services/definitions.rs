@@ -1,0 +1,103 @@
+//! Services as the engine and locations elsewhere are given them, of every organisation. Nothing that answers a client may use
+//! this.
+//!
+//! A row that cannot be read is left out, logged and named in the result, so that it stops no other service.
+
+use std::collections::{BTreeSet, HashSet};
+
+use sea_orm::sea_query::{Expr, ExprTrait as _};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use watchkeeper_entities::service::{Column, Entity, Model};
+
+use crate::id::Id;
+use crate::model::partition::{PARTITIONS, Partitions};
+use crate::model::service::{Service, ServiceKey};
+use crate::store::services::{KEYS_AT_ONCE, from_row};
+use crate::store::{MainError, organisations};
+
+/// A service, and the id of the organisation that owns it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnedService {
+    /// The service.
+    pub service: Service,
+    /// The id of its organisation, as clients see it.
+    pub organisation: Id,
+}
+
+/// Services in the order of their keys.
+#[derive(Debug, Default)]
+pub struct DefinitionPage {
+    /// Those whose rows can be read.
+    pub services: Vec<OwnedService>,
+    /// The keys of the others.
+    pub unreadable: Vec<ServiceKey>,
+    /// The last key of all; `None` when there was no row.
+    pub last: Option<ServiceKey>,
+}
+
+impl DefinitionPage {
+    /// The keys of all rows.
+    #[must_use]
+    pub fn keys(&self) -> HashSet<ServiceKey> {
+        let readable = self.services.iter().map(|owned| owned.service.key);
+        readable.chain(self.unreadable.iter().copied()).collect()
+    }
+}
+
+/// Services that fall into these partitions, whose keys are behind `after`: what the engine loads at start and compares
+/// itself with.
+///
+/// # Errors
+/// When the database fails.
+pub async fn page(
+    connection: &impl ConnectionTrait,
+    partitions: Partitions,
+    after: ServiceKey,
+    limit: u64,
+) -> Result<DefinitionPage, MainError> {
+    let mut services = Entity::find().filter(Column::Id.gt(after));
+    if partitions != Partitions::ALL {
+        let partition = Expr::col(Column::Id).modulo(i64::from(PARTITIONS));
+        services = services.filter(partition.is_in(partitions.iter().map(|some| i64::from(some.number()))));
+    }
+    let rows = services.order_by_asc(Column::Id).limit(limit).all(connection).await?;
+    readable(connection, rows).await
+}
+
+/// The services with these keys: what locations in other places are given when they have changed.
+///
+/// # Errors
+/// When the database fails.
+pub async fn with_keys(
+    connection: &impl ConnectionTrait,
+    keys: &[ServiceKey],
+) -> Result<DefinitionPage, MainError> {
+    let mut rows = Vec::new();
+    for keys in keys.chunks(KEYS_AT_ONCE) {
+        let some = Entity::find().filter(Column::Id.is_in(keys.iter().copied()));
+        rows.extend(some.order_by_asc(Column::Id).all(connection).await?);
+    }
+    readable(connection, rows).await
+}
+
+async fn readable(connection: &impl ConnectionTrait, rows: Vec<Model>) -> Result<DefinitionPage, MainError> {
+    let owners: BTreeSet<i64> = rows.iter().map(|row| row.organisation_id).collect();
+    let ids = organisations::ids(connection, &owners).await?;
+    let mut page = DefinitionPage { last: rows.last().map(|row| row.id), ..DefinitionPage::default() };
+    for row in rows {
+        let key = row.id;
+        let organisation = ids.get(&row.organisation_id).copied();
+        let organisation = organisation
+            .ok_or_else(|| MainError::corrupt("service", &key, &"its organisation cannot be read"));
+        let owned =
+            organisation.and_then(|organisation| Ok(OwnedService { service: from_row(row)?, organisation }));
+        match owned {
+            Ok(owned) => page.services.push(owned),
+            Err(error) => {
+                tracing::error!(%error, "a service whose row cannot be read is left out");
+                page.unreadable.push(key);
+            }
+        }
+    }
+    Ok(page)
+}
