@@ -276,9 +276,11 @@ async fn a_service_that_cannot_be_read_stops_no_other() {
     });
     server.kill();
     let main = server.main_database().await;
-    main.execute_unprepared("UPDATE service SET paused_reason = 'nonsense' WHERE name = 'Broken'")
-        .await
-        .unwrap();
+    main.execute_unprepared(
+        "UPDATE service SET paused_reason = 'nonsense', paused_at = 1 WHERE name = 'Broken'",
+    )
+    .await
+    .unwrap();
     main.close().await.unwrap();
     server.restart();
     let client = server.client();
@@ -286,10 +288,8 @@ async fn a_service_that_cannot_be_read_stops_no_other() {
     let path = &url[url.find("/ping/").unwrap()..];
     client.without_token().get(path).expect(200);
     let path = format!("/v1/services/{}", id(&whole));
-    eventually("it is watched", || {
-        (client.get(&path).expect(200).data()["status"] == "operational").then_some(())
-    })
-    .await;
+    eventually("it is watched", || (client.get(&path).expect(200).data()["status"] == "up").then_some(()))
+        .await;
     let ready = client.get("/readyz").expect(200).json();
     let warning = "services that are not watched because their rows in the database cannot be read: 1; the log names them";
     assert_eq!(ready["warnings"][0], warning, "{ready}");
