@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use sea_orm::ConnectionTrait as _;
+
 use crate::events::{QUIET, everything_before, heartbeat, incident, maintenance, ping, subjects};
 use crate::support::eventually;
 use crate::support::listener::Listener;
