@@ -56,6 +56,7 @@ const HOMES: [(&[&str], &[&str]); 5] = [
     (&["async_nats", "nkeys", "rcgen"], &["bus"]),
     (
         &[
+            "aws_lc_rs",
             "hickory_*",
             "hyper",
             "hyper_*",
@@ -74,7 +75,17 @@ const HOMES: [(&[&str], &[&str]); 5] = [
 const GUESTS: [(&str, &[&str], &str); 5] = [
     (
         "bench",
-        &["actix", "actix_web", "hyper", "hyper_util", "rustls", "sea_orm", "socket2", "tokio_rustls"],
+        &[
+            "actix",
+            "actix_web",
+            "aws_lc_rs",
+            "hyper",
+            "hyper_util",
+            "rustls",
+            "sea_orm",
+            "socket2",
+            "tokio_rustls",
+        ],
         "it measures the floors from outside: as a client, a target and a reader of the database",
     ),
     ("http", &["socket2"], "it sets an option of its own listener; it opens no connection"),

@@ -11,6 +11,7 @@ mod cryptography;
 mod dns_answer;
 mod head_limits;
 mod lenient;
+mod name_answers;
 mod name_servers;
 mod name_transport;
 pub mod outbound;

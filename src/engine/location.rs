@@ -22,7 +22,8 @@ use crate::supervise::{Beat, Kind, Stop, Supervised};
 
 /// A check ends by itself within its timeout; if it has not by so much later, it is cut off.
 const OVERRUN_MS: u64 = 200;
-/// A target that has not answered for so long may have gone away: its service is told, before the time-out says so.
+/// A target whose check lasts for so long may have gone away: its service is told, before the time-out says so. That its answer
+/// only has no end is not known here.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// The lane of one location on one shard. What it holds outlives the actor: a new one goes on with it.
@@ -86,7 +87,7 @@ impl Reply {
         Self { attempt, sequence, to, ticket: Some(Ticket::issue(counters)) }
     }
 
-    /// Says beforehand that the target keeps silent.
+    /// Says beforehand that the check is not over yet.
     fn say_silent(&self, started: Instant) {
         let Self { attempt, sequence, .. } = *self;
         drop(self.to.try_send(StillSilent { attempt, sequence, started }));
@@ -197,7 +198,7 @@ pub async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
     attempt_or_say(prober, spec, || {}).await
 }
 
-/// The same; says meanwhile that the target keeps silent, if it does so for long.
+/// The same; says meanwhile that it is not over yet, if it lasts long.
 async fn attempt_or_say(prober: &dyn Prober, spec: Arc<CheckSpec>, silent: impl FnOnce()) -> Outcome {
     let started = Instant::now();
     let outcome = look(prober, Arc::clone(&spec), started, silent).await;

@@ -1,18 +1,29 @@
 //! Authorities that trusted ones vouch for, where the TLS library does not follow them itself.
 //!
-//! It follows six certificates between one and its authority, and takes no authority as a server. Here each certificate
-//! is verified alone, from the trusted authorities downwards, and is then trusted for this one chain. What the library
-//! knows of names that an authority may vouch for stays with it: nothing below such an authority is verified here.
+//! It follows six certificates between one and its authority, takes no authority as a server, and does not know every
+//! way of signing with RSA. Here each certificate is verified alone, from the trusted authorities downwards, and is then
+//! trusted for this one chain. What the library knows of names that an authority may vouch for stays with it: nothing
+//! below such an authority is verified here.
 
 use rustls::RootCertStore;
-use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm, TrustAnchor, UnixTime};
+use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm};
 use rustls::server::ParsedCertificate;
-use x509_parser::asn1_rs::Any;
 use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::time::ASN1Time;
 
-/// The most signatures that are checked for one chain, as in the TLS library.
-const SIGNATURES_MAX: usize = 100;
+use crate::probe::certificate_flaw::CertificateFlaw;
+use crate::probe::der::contents;
+use crate::probe::rsa_keys::SignatureVerdict;
+use crate::probe::signatures::{SIGNATURES_MAX, signed_by};
+
+/// What the dates of issuers are good for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum IssuerDates {
+    /// An issuer must be valid now.
+    Checked,
+    /// It need not be: this tells whether the dates are all that is wrong.
+    Ignored,
+}
 
 /// The issuers of one chain that are verified.
 pub(super) struct VerifiedIssuers<'a> {
@@ -20,20 +31,32 @@ pub(super) struct VerifiedIssuers<'a> {
     verified: RootCertStore,
     algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
     now: ASN1Time,
+    dates: IssuerDates,
     signatures_left: usize,
+    met_wrong: bool,
+    met_unknown: bool,
+    outdated: Option<CertificateFlaw>,
 }
 
 impl<'a> VerifiedIssuers<'a> {
-    /// Verifies as many of these certificates as can be; `None` for a time that no certificate knows.
+    /// Verifies as many of these certificates as can be.
     pub(super) fn find(
         others: &[CertificateDer<'_>],
         roots: &'a RootCertStore,
         algorithms: &'a [&'a dyn SignatureVerificationAlgorithm],
-        now: UnixTime,
-    ) -> Option<Self> {
-        let now = ASN1Time::from_timestamp(i64::try_from(now.as_secs()).ok()?).ok()?;
-        let verified = RootCertStore::empty();
-        let mut issuers = Self { roots, verified, algorithms, now, signatures_left: SIGNATURES_MAX };
+        (now, dates): (ASN1Time, IssuerDates),
+    ) -> Self {
+        let mut issuers = Self {
+            roots,
+            verified: RootCertStore::empty(),
+            algorithms,
+            now,
+            dates,
+            signatures_left: SIGNATURES_MAX,
+            met_wrong: false,
+            met_unknown: false,
+            outdated: None,
+        };
         // Servers send the highest one last.
         let mut waiting: Vec<Candidate<'_>> = others.iter().rev().filter_map(Candidate::read).collect();
         let below = others.len().saturating_sub(1);
@@ -41,7 +64,7 @@ impl<'a> VerifiedIssuers<'a> {
             let before = waiting.len();
             waiting.retain(|candidate| !issuers.add(candidate, below));
             if waiting.len() == before {
-                return Some(issuers);
+                return issuers;
             }
         }
     }
@@ -51,16 +74,33 @@ impl<'a> VerifiedIssuers<'a> {
         &self.verified
     }
 
+    /// Whether a signature does not fit, and every other one could be checked.
+    pub(super) const fn met_wrong_signature(&self) -> bool {
+        self.met_wrong && !self.met_unknown
+    }
+
+    /// One of the verified issuers whose dates were ignored.
+    pub(super) fn into_outdated(self) -> Option<CertificateFlaw> {
+        self.outdated
+    }
+
     /// Returns true when a trusted or verified authority vouches for a server's certificate.
     pub(super) fn vouch_for(&mut self, own: &CertificateDer<'_>) -> bool {
-        Candidate::read(own).is_some_and(|own| own.serves_at(self.now) && self.have_signed(&own))
+        Candidate::read(own)
+            .is_some_and(|own| own.is_for_servers() && own.is_valid_at(self.now) && self.have_signed(&own))
     }
 
     fn add(&mut self, candidate: &Candidate<'_>, below: usize) -> bool {
-        candidate.serves_at(self.now)
+        let flaw = CertificateFlaw::of_dates(&candidate.certificate, self.now);
+        let is_added = (flaw.is_none() || self.dates == IssuerDates::Ignored)
+            && candidate.is_for_servers()
             && candidate.may_issue(below)
             && self.have_signed(candidate)
-            && self.verified.add(candidate.der.clone()).is_ok()
+            && self.verified.add(candidate.der.clone()).is_ok();
+        if is_added && self.outdated.is_none() {
+            self.outdated = flaw;
+        }
+        is_added
     }
 
     fn have_signed(&mut self, candidate: &Candidate<'_>) -> bool {
@@ -72,7 +112,14 @@ impl<'a> VerifiedIssuers<'a> {
             .filter(|authority| authority.subject.as_ref() == issuer && authority.name_constraints.is_none());
         named.any(|authority| {
             self.signatures_left = self.signatures_left.saturating_sub(1);
-            self.signatures_left > 0 && candidate.is_signed_by(authority, self.algorithms) == Some(true)
+            if self.signatures_left == 0 {
+                return false;
+            }
+            let key_info = authority.subject_public_key_info.as_ref();
+            let verdict = signed_by(candidate.der, &candidate.certificate, key_info, self.algorithms);
+            self.met_wrong |= verdict == Some(SignatureVerdict::Wrong);
+            self.met_unknown |= verdict == Some(SignatureVerdict::Unknown);
+            verdict == Some(SignatureVerdict::Valid)
         })
     }
 }
@@ -90,13 +137,16 @@ impl<'a> Candidate<'a> {
         Some(Self { der, certificate })
     }
 
-    /// Valid now, and not meant for something else than servers.
-    fn serves_at(&self, now: ASN1Time) -> bool {
-        let for_servers = match self.certificate.extended_key_usage() {
+    /// Not meant for something else than servers.
+    fn is_for_servers(&self) -> bool {
+        match self.certificate.extended_key_usage() {
             Ok(usage) => usage.is_none_or(|usage| usage.value.server_auth),
             Err(_) => false,
-        };
-        for_servers && self.certificate.validity().is_valid_at(now)
+        }
+    }
+
+    fn is_valid_at(&self, now: ASN1Time) -> bool {
+        self.certificate.validity().is_valid_at(now)
     }
 
     /// An authority that may have at most this many others below it.
@@ -115,31 +165,4 @@ impl<'a> Candidate<'a> {
         };
         is_authority && signs
     }
-
-    fn is_signed_by(
-        &self,
-        authority: &TrustAnchor<'_>,
-        algorithms: &[&dyn SignatureVerificationAlgorithm],
-    ) -> Option<bool> {
-        let signed = self.certificate.tbs_certificate.as_ref();
-        let (algorithm, rest) = split(contents(self.der)?.get(signed.len()..)?)?;
-        let signature = contents(rest)?.strip_prefix(&[0])?;
-        let (key_algorithm, rest) = split(authority.subject_public_key_info.as_ref())?;
-        let key = contents(rest)?.strip_prefix(&[0])?;
-        let mut fitting = algorithms.iter().filter(|known| {
-            known.signature_alg_id().as_ref() == algorithm
-                && known.public_key_alg_id().as_ref() == key_algorithm
-        });
-        Some(fitting.any(|known| known.verify_signature(key, signed, signature).is_ok()))
-    }
-}
-
-/// The contents of the first DER value, and what follows it.
-fn split(der: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (rest, value) = Any::from_der(der).ok()?;
-    Some((value.data, rest))
-}
-
-fn contents(der: &[u8]) -> Option<&[u8]> {
-    Some(split(der)?.0)
 }

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{AlertDescription, CertificateError, ClientConfig, Error, InvalidMessage, PeerIncompatible};
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, Error, InvalidMessage, PeerIncompatible, PeerMisbehaved,
+};
 use tokio::net::TcpStream;
 use tokio::time::timeout_at;
 use tokio_rustls::TlsConnector;
@@ -21,11 +23,12 @@ use crate::clock::Clock;
 use crate::egress::{CertificateTime, cryptography};
 use crate::model::check::ErrorCode;
 use crate::probe::attempt::{Attempt, Phase};
+use crate::probe::certificate_flaw::CertificateFlaw;
 use crate::probe::endpoint::Host;
 use crate::probe::link::Wire;
 use crate::probe::stop::Stop;
 use crate::probe::toolbox::ToolboxError;
-use crate::probe::trust::{CertificateFlaw, Trust, Verifier};
+use crate::probe::trust::{Trust, Verifier};
 
 /// One TLS alert record: all that a server says which wants nothing of our hello.
 const ALERT_RECORD_BYTES: u64 = 7;
@@ -176,10 +179,10 @@ fn rejected(error: &io::Error, received: u64, otherwise: ErrorCode) -> Stop {
 /// Reads a TLS error as a statement about the server, which had sent `received` bytes by then.
 fn refused(error: &Error, received: u64) -> Stop {
     let (code, message) = match error {
-        Error::InvalidCertificate(CertificateError::Other(other)) if other.0.is::<CertificateFlaw>() => {
-            return Stop::failed(ErrorCode::TlsUntrusted, other.0.to_string());
-        }
-        Error::InvalidCertificate(reason) => untrusted(reason),
+        Error::InvalidCertificate(reason) => match flaw(reason) {
+            Some(flaw) => return Stop::failed(flaw.code(), flaw.to_string()),
+            None => untrusted(reason),
+        },
         Error::AlertReceived(AlertDescription::ProtocolVersion)
         | Error::PeerIncompatible(
             PeerIncompatible::ServerDoesNotSupportTls12Or13
@@ -196,6 +199,9 @@ fn refused(error: &Error, received: u64) -> Stop {
         Error::AlertReceived(AlertDescription::HandshakeFailure) if received <= ALERT_RECORD_BYTES => {
             NOTHING_IN_COMMON
         }
+        Error::PeerMisbehaved(PeerMisbehaved::SignedKxWithWrongAlgorithm) => {
+            (ErrorCode::TlsLegacy, "The server signed the TLS 1.2 handshake in a way that cannot be checked")
+        }
         Error::NoCertificatesPresented => (ErrorCode::TlsHandshake, "The server sent no certificate"),
         Error::InvalidMessage(
             InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
@@ -210,6 +216,14 @@ fn refused(error: &Error, received: u64) -> Stop {
         _ => (ErrorCode::TlsHandshake, "The TLS handshake failed"),
     };
     Stop::failed(code, message)
+}
+
+/// The reason that was read from the certificate itself.
+fn flaw(reason: &CertificateError) -> Option<&CertificateFlaw> {
+    match reason {
+        CertificateError::Other(other) => other.0.downcast_ref(),
+        _ => None,
+    }
 }
 
 const NOTHING_IN_COMMON: (ErrorCode, &str) = (

@@ -11,20 +11,25 @@ use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_na
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme};
-use x509_parser::prelude::{FromDer, X509Certificate};
-use x509_parser::public_key::PublicKey;
-use x509_parser::x509::X509Version;
+use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 use crate::egress::{self, CaFileError};
-use crate::probe::issuers::VerifiedIssuers;
+use crate::probe::certificate_flaw::{CertificateFlaw, Chain, LibraryStop, certificate_time};
+use crate::probe::der::contents;
+use crate::probe::issuers::{IssuerDates, VerifiedIssuers};
+use crate::probe::rsa_keys::{RESTRICTED_SCHEMES, RsaKey, SignatureVerdict, SignedBytes};
 
-/// The least bits of an RSA key that the TLS library checks signatures with.
-const RSA_BITS_MIN: usize = 2_048;
+/// How the TLS library checks a signature of a handshake.
+type HandshakeCheck = fn(
+    &[u8],
+    &CertificateDer<'_>,
+    &DigitallySignedStruct,
+    &WebPkiSupportedAlgorithms,
+) -> Result<HandshakeSignatureValid, Error>;
 
 /// Every scheme by which a server may sign, the better ones first: where nothing is checked, an old server shall find
 /// its own.
-const ALL_SCHEMES: [SignatureScheme; 13] = [
+const ALL_SCHEMES: [SignatureScheme; 16] = [
     SignatureScheme::ECDSA_NISTP256_SHA256,
     SignatureScheme::ECDSA_NISTP384_SHA384,
     SignatureScheme::ECDSA_NISTP521_SHA512,
@@ -33,6 +38,9 @@ const ALL_SCHEMES: [SignatureScheme; 13] = [
     SignatureScheme::RSA_PSS_SHA256,
     SignatureScheme::RSA_PSS_SHA384,
     SignatureScheme::RSA_PSS_SHA512,
+    RESTRICTED_SCHEMES[0],
+    RESTRICTED_SCHEMES[1],
+    RESTRICTED_SCHEMES[2],
     SignatureScheme::RSA_PKCS1_SHA256,
     SignatureScheme::RSA_PKCS1_SHA384,
     SignatureScheme::RSA_PKCS1_SHA512,
@@ -78,10 +86,11 @@ impl Trust {
             self.follow(own, others, now)?;
             verify_server_name(&ParsedCertificate::try_from(own)?, name)
         };
-        judge().map_err(|error| CertificateFlaw::explain(own, error))
+        let chain = Chain { own, others, roots: &self.roots, algorithms: self.algorithms.all, now };
+        judge().map_err(|error| CertificateFlaw::explain_chain(&chain, error))
     }
 
-    /// Checks the chain, in two steps where the TLS library stops by itself.
+    /// Checks the chain; by steps of our own where the TLS library stops by itself.
     fn follow(
         &self,
         own: &CertificateDer<'_>,
@@ -96,16 +105,30 @@ impl Trust {
         let Err(error) = verify(&self.roots) else {
             return Ok(());
         };
-        let Some(stop) = LibraryStop::read(&error) else {
+        let stop = LibraryStop::read(&error).filter(|stop| *stop != LibraryStop::CriticalExtension);
+        let (Some(stop), Some(now)) = (stop, certificate_time(now)) else {
             return Err(error);
         };
-        let verified = VerifiedIssuers::find(others, &self.roots, algorithms, now);
-        let followed = verified.is_some_and(|mut issuers| match stop {
-            LibraryStop::LongChain => verify(issuers.authorities()).is_ok(),
-            LibraryStop::ServingAuthority => issuers.vouch_for(own),
-            LibraryStop::CriticalExtension => false,
-        });
-        if followed { Ok(()) } else { Err(error) }
+        let find = |dates| VerifiedIssuers::find(others, &self.roots, algorithms, (now, dates));
+        let follow = |issuers: &mut VerifiedIssuers<'_>| {
+            verify(issuers.authorities()).is_ok() || issuers.vouch_for(own)
+        };
+        let mut issuers = find(IssuerDates::Checked);
+        if follow(&mut issuers) {
+            return Ok(());
+        }
+        let mut of_any_time = find(IssuerDates::Ignored);
+        if follow(&mut of_any_time)
+            && let Some(flaw) = of_any_time.into_outdated()
+        {
+            return Err(flaw.into());
+        }
+        match stop {
+            LibraryStop::UnknownSignature if issuers.met_wrong_signature() => {
+                Err(CertificateError::BadSignature.into())
+            }
+            _ => Err(error),
+        }
     }
 }
 
@@ -130,91 +153,40 @@ impl Verifier {
         }
     }
 
-    /// Checks a signature of the handshake, when that is asked for.
+    /// Checks a signature of the handshake, when that is asked for; `check` is what the TLS library does.
     fn check_signature(
         &self,
+        message: &[u8],
         certificate: &CertificateDer<'_>,
-        check: impl FnOnce(&WebPkiSupportedAlgorithms) -> Result<HandshakeSignatureValid, Error>,
+        signed: &DigitallySignedStruct,
+        check: HandshakeCheck,
     ) -> Result<HandshakeSignatureValid, Error> {
-        match self.algorithms() {
-            Some(algorithms) => {
-                check(algorithms).map_err(|error| CertificateFlaw::explain(certificate, error))
-            }
-            None => Ok(HandshakeSignatureValid::assertion()),
-        }
-    }
-}
-
-/// What is wrong with a certificate, where the TLS library only says that something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CertificateFlaw {
-    #[error("The RSA key of the certificate has {bits} bits; 2,048 are the least that is trusted")]
-    ShortKey { bits: usize },
-    #[error("The certificate is of X.509 version {version}; version 3 is the one that is trusted")]
-    Version { version: u32 },
-    #[error("The certificate has a critical extension that is not known here")]
-    CriticalExtension,
-    #[error(
-        "More than 6 certificates are between this one and its authority, and not all of them could be verified"
-    )]
-    LongChain,
-}
-
-impl CertificateFlaw {
-    /// The error with its reason, if it is one of these.
-    fn explain(certificate: &CertificateDer<'_>, error: Error) -> Error {
-        match Self::find(certificate, &error) {
-            Some(flaw) => CertificateError::Other(OtherError(Arc::new(flaw))).into(),
-            None => error,
-        }
-    }
-
-    fn find(certificate: &CertificateDer<'_>, error: &Error) -> Option<Self> {
-        match error {
-            Error::InvalidCertificate(CertificateError::BadSignature) => {
-                let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
-                match certificate.public_key().parsed().ok()? {
-                    PublicKey::RSA(key) if key.key_size() < RSA_BITS_MIN => {
-                        Some(Self::ShortKey { bits: key.key_size() })
-                    }
-                    _ => None,
-                }
-            }
-            Error::InvalidCertificate(CertificateError::BadEncoding) => {
-                let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
-                let version = certificate.version();
-                (version != X509Version::V3).then_some(Self::Version { version: version.0 + 1 })
-            }
-            _ => match LibraryStop::read(error)? {
-                LibraryStop::CriticalExtension => Some(Self::CriticalExtension),
-                LibraryStop::LongChain => Some(Self::LongChain),
-                LibraryStop::ServingAuthority => None,
-            },
-        }
-    }
-}
-
-/// What the TLS library does not do.
-#[derive(Clone, Copy)]
-enum LibraryStop {
-    CriticalExtension,
-    LongChain,
-    /// The server's certificate may itself issue others.
-    ServingAuthority,
-}
-
-impl LibraryStop {
-    /// The library's own errors are told by their text alone.
-    fn read(error: &Error) -> Option<Self> {
-        let Error::InvalidCertificate(CertificateError::Other(other)) = error else {
-            return None;
+        let Some(algorithms) = self.algorithms() else {
+            return Ok(HandshakeSignatureValid::assertion());
         };
-        match other.0.to_string().as_str() {
-            "UnsupportedCriticalExtension" => Some(Self::CriticalExtension),
-            "MaximumPathDepthExceeded" => Some(Self::LongChain),
-            "CaUsedAsEndEntity" => Some(Self::ServingAuthority),
-            _ => None,
-        }
+        let checked = if RESTRICTED_SCHEMES.contains(&signed.scheme) {
+            check_restricted(message, certificate, signed)
+        } else {
+            check(message, certificate, signed, algorithms)
+        };
+        checked.map_err(|error| CertificateFlaw::explain_signature(certificate, error))
+    }
+}
+
+/// Checks a signature of the handshake by a key that is restricted to PSS.
+fn check_restricted(
+    message: &[u8],
+    certificate: &CertificateDer<'_>,
+    signed: &DigitallySignedStruct,
+) -> Result<HandshakeSignatureValid, Error> {
+    let bytes = SignedBytes { message, signature: signed.signature() };
+    let key_info = ParsedCertificate::try_from(certificate)?.subject_public_key_info();
+    let verdict = contents(&key_info)
+        .and_then(RsaKey::read)
+        .map_or(SignatureVerdict::Wrong, |key| key.check_handshake(signed.scheme, bytes));
+    match verdict {
+        SignatureVerdict::Valid => Ok(HandshakeSignatureValid::assertion()),
+        SignatureVerdict::Wrong | SignatureVerdict::Unknown => Err(CertificateError::BadSignature.into()),
     }
 }
 
@@ -239,9 +211,7 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.check_signature(certificate, |algorithms| {
-            verify_tls12_signature(message, certificate, signed, algorithms)
-        })
+        self.check_signature(message, certificate, signed, verify_tls12_signature)
     }
 
     fn verify_tls13_signature(
@@ -250,12 +220,13 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.check_signature(certificate, |algorithms| {
-            verify_tls13_signature(message, certificate, signed, algorithms)
-        })
+        self.check_signature(message, certificate, signed, verify_tls13_signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms().map_or_else(|| ALL_SCHEMES.to_vec(), WebPkiSupportedAlgorithms::supported_schemes)
+        match self.algorithms() {
+            Some(algorithms) => [algorithms.supported_schemes(), RESTRICTED_SCHEMES.to_vec()].concat(),
+            None => ALL_SCHEMES.to_vec(),
+        }
     }
 }

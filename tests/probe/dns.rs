@@ -91,9 +91,12 @@ async fn one_bad_part_does_not_spoil_an_answer(
     #[case] count: u8,
     #[case] bytes: &'static [u8],
 ) {
-    let answer = Answer::Beside(OddPart { count_at, count, bytes }, vec![address("127.0.0.1")]);
-    assert!(is_met("A", answer.clone(), "metadata.ips", "contains", &json!("127.0.0.1")).await);
-    assert_eq!(connected_by(answer).await, UP);
+    let part = OddPart { count_at, count, bytes };
+    for over in [Answer::Beside, Answer::TruncatedBeside] {
+        let answer = over(part, vec![address("127.0.0.1")]);
+        assert!(is_met("A", answer.clone(), "metadata.ips", "contains", &json!("127.0.0.1")).await);
+        assert_eq!(connected_by(answer.clone()).await, UP, "{answer:?}");
+    }
 }
 
 /// The verdict of a check that needs the name.

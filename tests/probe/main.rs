@@ -21,4 +21,5 @@ mod surge;
 mod tcp;
 mod timings;
 mod tls;
+mod tls_rsa;
 mod tolerance;

@@ -146,9 +146,6 @@ async fn a_long_chain_is_followed(#[case] count: usize) {
 /// Of ten certificates between the server's and the authority one is changed. What cannot be verified is said to be so:
 /// the certificate may be a good one.
 #[rstest]
-#[case::expired(0, expired)]
-#[case::expired_in_the_middle(2, expired)]
-#[case::not_yet_valid(1, not_yet_valid)]
 #[case::no_authority(1, |params: &mut CertificateParams| params.is_ca = IsCa::ExplicitNoCa)]
 #[case::path_too_long(0, |params: &mut CertificateParams| params.is_ca = IsCa::Ca(BasicConstraints::Constrained(8)))]
 #[case::not_for_servers(1, |params: &mut CertificateParams| params.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth))]
@@ -162,6 +159,54 @@ async fn every_link_of_a_long_chain_is_verified(
 ) {
     let authority = Authority::found();
     let server = authority.issue_behind_others(10, "127.0.0.1", at(place, adapt)).serve().await;
+    let measured = measure(&http(&https(server.address), &json!({})), &authority.trusted()).await;
+    assert_eq!(verdict(&measured), down(ErrorCode::TlsUntrusted));
+    assert_eq!(&*measured.failure.unwrap().message, LONG_CHAIN);
+}
+
+const EXPIRED: &str = "has expired";
+const NOT_YET_VALID: &str = "is not valid yet";
+
+/// Columns: how many certificates are between the server's and the authority, and the one of them that is out of date.
+#[rstest]
+#[case::short(2, 0, expired, EXPIRED)]
+#[case::short_below(2, 1, not_yet_valid, NOT_YET_VALID)]
+#[case::long(10, 0, expired, EXPIRED)]
+#[case::long_in_the_middle(10, 2, expired, EXPIRED)]
+#[case::long_below(10, 9, expired, EXPIRED)]
+#[case::long_not_yet_valid(10, 1, not_yet_valid, NOT_YET_VALID)]
+#[tokio::test]
+async fn an_authority_that_is_out_of_date_is_named(
+    #[case] count: usize,
+    #[case] place: usize,
+    #[case] adapt: fn(&mut CertificateParams),
+    #[case] flaw: &str,
+) {
+    let authority = Authority::found();
+    let server = authority.issue_behind_others(count, "127.0.0.1", at(place, adapt)).serve().await;
+    for check in [
+        http(&https(server.address), &json!({})),
+        spec(CheckType::Ssl, &server.address.to_string(), &json!({})),
+    ] {
+        let measured = measure(&check, &authority.trusted()).await;
+        assert_eq!(verdict(&measured), down(ErrorCode::TlsExpired));
+        let message = format!("The certificate of the authority \"CN=Between {place}\" {flaw}");
+        assert_eq!(&*measured.failure.unwrap().message, message);
+        let stranger = measure(&check, &Authority::found().trusted()).await;
+        assert_eq!(stranger.status, CheckStatus::Down);
+    }
+}
+
+/// Two things are wrong with the chain: that it is out of date is not all.
+#[tokio::test]
+async fn a_long_chain_with_another_flaw_is_not_said_to_be_out_of_date() {
+    let authority = Authority::found();
+    let adapt = |number: usize, params: &mut CertificateParams| match number {
+        0 => expired(params),
+        1 => params.is_ca = IsCa::ExplicitNoCa,
+        _ => {}
+    };
+    let server = authority.issue_behind_others(10, "127.0.0.1", adapt).serve().await;
     let measured = measure(&http(&https(server.address), &json!({})), &authority.trusted()).await;
     assert_eq!(verdict(&measured), down(ErrorCode::TlsUntrusted));
     assert_eq!(&*measured.failure.unwrap().message, LONG_CHAIN);
@@ -232,6 +277,19 @@ async fn a_serving_authority_is_judged_too(
         let measured = measure(&http(&https(server.address), &json!({})), &toolbox).await;
         assert_eq!(measured.status, CheckStatus::Down, "another authority of the same name");
     }
+}
+
+/// What the TLS library does not follow is not accepted either where an authority may vouch for other names alone.
+#[tokio::test]
+async fn a_limit_of_names_is_kept_above_a_serving_authority() {
+    let authority = Authority::found();
+    let adapt = |number: usize, params: &mut CertificateParams| match number {
+        0 => params.name_constraints = Some(only_for("other.example")),
+        _ => authority_too(params),
+    };
+    let server = authority.issue_behind_others(1, "127.0.0.1", adapt).serve().await;
+    let measured = measure(&http(&https(server.address), &json!({})), &authority.trusted()).await;
+    assert_eq!(verdict(&measured), down(ErrorCode::TlsUntrusted));
 }
 
 /// A self-signed one is trusted for itself alone.

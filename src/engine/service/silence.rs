@@ -1,4 +1,5 @@
-//! A target that keeps silent: before its time-out is over, the other locations look as well.
+//! A check that lasts long, because its target keeps silent or its answer has no end: before its time-out is over, the
+//! other locations check as well.
 
 use actix::{Context, Handler};
 

@@ -12,11 +12,11 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, CustomExtension, DnType, IsCa, KeyPair,
     PKCS_ECDSA_P256_SHA256, SignatureAlgorithm, date_time_ymd,
 };
-use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::sign::{CertifiedKey, SigningKey, SingleCertAndKey};
+use rustls::{ALL_VERSIONS, ServerConfig, SupportedProtocolVersion};
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
@@ -80,7 +80,8 @@ impl Authority {
         self.issue_behind_others(count, name, |_, _| ())
     }
 
-    /// The same with the others changed by `adapt` before they are signed, the one below this authority first.
+    /// The same with the others changed by `adapt` before they are signed, the one below this authority first, the server's own
+    /// last.
     pub(crate) fn issue_behind_others(
         &self,
         count: usize,
@@ -100,7 +101,9 @@ impl Authority {
             issuer = Some(next);
         }
         let key = KeyPair::generate().unwrap();
-        let own = params(&[name]).signed_by(&key, issuer.as_ref().unwrap_or(&self.issuer)).unwrap();
+        let mut own = params(&[name]);
+        adapt(count, &mut own);
+        let own = own.signed_by(&key, issuer.as_ref().unwrap_or(&self.issuer)).unwrap();
         chain.insert(0, own.der().clone());
         Identity::new(chain, &key)
     }
@@ -122,7 +125,7 @@ impl Authority {
 }
 
 /// A toolbox with these settings that trusts these certificates.
-fn trusting(pem: &str, config: ToolboxConfig) -> Toolbox {
+pub(crate) fn trusting(pem: &str, config: ToolboxConfig) -> Toolbox {
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(pem.as_bytes()).unwrap();
     Toolbox::new(ToolboxConfig { ca_file: Some(file.path().to_owned()), ..config }).unwrap()
@@ -162,8 +165,13 @@ impl Identity {
 
     /// A certificate with a key on P-256 that vouches for itself with SHA-512.
     pub(crate) fn p256_with_sha512() -> Self {
-        let certificate = CertificateDer::from_pem_slice(P256_WITH_SHA512.as_bytes()).unwrap();
-        let key = PrivateKeyDer::from_pem_slice(P256_WITH_SHA512.as_bytes()).unwrap();
+        Self::from_pem(P256_WITH_SHA512)
+    }
+
+    /// The first certificate of a file, and its key.
+    pub(crate) fn from_pem(pem: &str) -> Self {
+        let certificate = CertificateDer::from_pem_slice(pem.as_bytes()).unwrap();
+        let key = PrivateKeyDer::from_pem_slice(pem.as_bytes()).unwrap();
         Self { chain: vec![certificate], key }
     }
 
@@ -203,32 +211,46 @@ impl Identity {
     pub(crate) fn acceptor(&self, protocols: &[&str]) -> TlsAcceptor {
         // The server is not to judge what it shows.
         let key = aws_lc_rs::sign::any_supported_type(&self.key).unwrap();
-        let shown = SingleCertAndKey::from(CertifiedKey::new(self.chain.clone(), key));
-        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_cert_resolver(Arc::new(shown));
-        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-        TlsAcceptor::from(Arc::new(config))
+        acceptor(self.chain.clone(), key, ALL_VERSIONS, protocols)
     }
 
     /// An HTTPS server that answers `204`.
     pub(crate) async fn serve(&self) -> Server {
-        let acceptor = self.acceptor(&["http/1.1"]);
-        Server::start(move |stream, visit| {
-            let acceptor = acceptor.clone();
-            async move {
-                // A probe that rejects the certificate leaves in the middle of the handshake.
-                if let Ok(mut stream) = acceptor.accept(stream).await {
-                    visit.request(&mut stream).await;
-                    let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await;
-                    let _ = stream.shutdown().await;
-                }
-            }
-        })
-        .await
+        serve(self.acceptor(&["http/1.1"])).await
     }
+}
+
+/// How a server shows a chain whose first certificate has this key.
+pub(crate) fn acceptor(
+    chain: Vec<CertificateDer<'static>>,
+    key: Arc<dyn SigningKey>,
+    versions: &[&'static SupportedProtocolVersion],
+    protocols: &[&str],
+) -> TlsAcceptor {
+    let shown = SingleCertAndKey::from(CertifiedKey::new(chain, key));
+    let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_protocol_versions(versions)
+        .unwrap()
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(shown));
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    TlsAcceptor::from(Arc::new(config))
+}
+
+/// An HTTPS server that answers `204`.
+pub(crate) async fn serve(acceptor: TlsAcceptor) -> Server {
+    Server::start(move |stream, visit| {
+        let acceptor = acceptor.clone();
+        async move {
+            // A probe that rejects the certificate leaves in the middle of the handshake.
+            if let Ok(mut stream) = acceptor.accept(stream).await {
+                visit.request(&mut stream).await;
+                let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await;
+                let _ = stream.shutdown().await;
+            }
+        }
+    })
+    .await
 }
 
 /// A certificate that was valid once.

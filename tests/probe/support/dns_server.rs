@@ -26,6 +26,8 @@ pub(crate) enum Answer {
     Silence,
     /// "Truncated" over UDP, the records over TCP.
     Truncated(Vec<RData>),
+    /// "Truncated" over UDP; over TCP the records, and something beside them that nobody asked for.
+    TruncatedBeside(OddPart, Vec<RData>),
     /// A message with another id and a wrong record first, then the true one.
     WrongIdFirst(Vec<RData>),
     /// An answer to another question first, then the true one.
@@ -49,6 +51,15 @@ pub(crate) struct OddPart {
     pub(crate) count: u8,
     /// The records.
     pub(crate) bytes: &'static [u8],
+}
+
+impl OddPart {
+    fn added_to(self, message: &Message) -> Vec<u8> {
+        let mut message = message.to_vec().unwrap();
+        message[self.count_at + 1] += self.count;
+        message.extend_from_slice(self.bytes);
+        message
+    }
 }
 
 /// What a server that knows no EDNS makes of it (RFC 6891, section 7, and what is seen).
@@ -192,10 +203,10 @@ async fn serve_tcp(listener: TcpListener, script: Arc<Script>) {
         stream.read_exact(&mut question).await.unwrap();
         let question = Message::from_vec(&question).unwrap();
         let answer = match script.answer(&question) {
-            Answer::Truncated(data) => holding(&question, data),
+            Answer::Truncated(data) => holding(&question, data).to_vec().unwrap(),
+            Answer::TruncatedBeside(odd, data) => odd.added_to(&holding(&question, data)),
             other => panic!("asked over TCP for {other:?}"),
         };
-        let answer = answer.to_vec().unwrap();
         stream.write_u16(u16::try_from(answer.len()).unwrap()).await.unwrap();
         stream.write_all(&answer).await.unwrap();
     }
@@ -221,7 +232,7 @@ impl Script {
                 vec![bytes(message)]
             }
             Answer::Silence => vec![],
-            Answer::Truncated(_) => {
+            Answer::Truncated(_) | Answer::TruncatedBeside(..) => {
                 let mut message = response(question);
                 message.metadata.truncation = true;
                 vec![bytes(message)]
@@ -238,12 +249,7 @@ impl Script {
             }
             Answer::GarbageFirst(data) => vec![garbage(question), bytes(holding(question, data))],
             Answer::Garbage => vec![garbage(question)],
-            Answer::Beside(odd, data) => {
-                let mut message = bytes(holding(question, data));
-                message[odd.count_at + 1] += odd.count;
-                message.extend_from_slice(odd.bytes);
-                vec![message]
-            }
+            Answer::Beside(odd, data) => vec![odd.added_to(&holding(question, data))],
             Answer::Plain(refusal, _) if question.edns.is_some() => refusal.datagrams(question),
             Answer::Plain(_, data) => vec![bytes(holding(question, data))],
         }

@@ -4,6 +4,7 @@ pub(crate) mod certificates;
 pub(crate) mod dns_server;
 pub(crate) mod namespace;
 pub(crate) mod responder;
+pub(crate) mod restricted_key;
 pub(crate) mod server;
 
 use std::time::Duration;

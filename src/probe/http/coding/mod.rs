@@ -307,6 +307,19 @@ mod tests {
         assert_eq!(decoded(coding, body, false).await, Err(Refusal::Broken { coding: name }));
     }
 
+    /// The data of one coding under the name of another one, where curl and browsers refuse it as well.
+    #[rstest]
+    #[case("deflate", gzip)]
+    #[case("gzip", deflate)]
+    #[tokio::test]
+    async fn data_of_another_coding_is_an_error(
+        #[case] coding: &'static str,
+        #[case] encode: impl Fn(&[u8]) -> Vec<u8>,
+    ) {
+        let refusal = Refusal::Broken { coding };
+        assert_eq!(decoded(coding, encode(b"hello"), false).await.err(), Some(refusal));
+    }
+
     #[rstest]
     #[case("none")]
     #[case("utf-8")]
