@@ -7,6 +7,7 @@ mod background;
 pub mod backups;
 mod bus;
 mod cluster;
+pub mod database_files;
 pub mod embedded;
 mod figures;
 pub mod first_start;
