@@ -70,8 +70,8 @@ struct Flags {
     location: Option<String>,
     #[command(flatten)]
     probe: ProbeFlags,
-    /// Addresses that checks may reach: private-allowed or public-only; link-local and cloud metadata addresses never.
-    /// A second organisation needs an explicit choice [default: private-allowed]
+    /// Addresses that checks may reach: private-allowed or public-only; link-local, cloud
+    /// metadata, documentation, multicast and reserved addresses never. A second organisation needs an explicit choice [default: private-allowed]
     #[arg(long, env = "WATCHKEEPER_EGRESS", value_name = "POLICY")]
     egress: Option<String>,
     /// Most bytes of the history, such as 20GiB; beyond, the oldest results go before their plan's time [default: as
