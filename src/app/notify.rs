@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use crate::app::Foundation;
 use crate::app::locations::egress_policy;
+use crate::clock::Clock;
+use crate::config::Config;
 use crate::egress::Egress;
 use crate::egress::outbound::{Outbound, OutboundParts};
 use crate::http::v1::state::AppState;
@@ -17,13 +19,12 @@ use crate::notify::message_hold::MessageHold;
 ///
 /// # Errors
 /// When the name servers or the certificate authorities cannot be used.
-pub(super) fn outbound(foundation: &Foundation) -> anyhow::Result<Outbound> {
-    let config = &foundation.config;
+pub fn outbound(config: &Config, clock: &Clock) -> anyhow::Result<Outbound> {
     Ok(Outbound::new(OutboundParts {
         egress: Egress { policy: egress_policy(config), source: None },
         dns_servers: &config.probe.dns_servers,
         ca_file: config.probe.ca_file.as_deref(),
-        clock: foundation.clock.clone(),
+        clock: clock.clone(),
     })?)
 }
 
@@ -33,7 +34,7 @@ pub(super) fn outbound(foundation: &Foundation) -> anyhow::Result<Outbound> {
 /// As [`outbound`].
 pub(super) fn carrier(foundation: &Foundation) -> anyhow::Result<Carrier> {
     Ok(Carrier {
-        outbound: outbound(foundation)?,
+        outbound: outbound(&foundation.config, &foundation.clock)?,
         clock: foundation.clock.clone(),
         composer: MessageComposer::default(),
         mail: foundation.config.limits.mail.clone(),

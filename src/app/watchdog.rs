@@ -39,7 +39,7 @@ pub(super) fn watchdog(
     Ok(Some(Watchdog {
         readiness,
         is_watching: Arc::new(is_watching),
-        outbound: outbound(foundation)?,
+        outbound: outbound(config, &foundation.clock)?,
         url,
         every: Duration::from_secs(config.watchdog.ping_interval_seconds.into()),
         counters: Arc::clone(&recording.pings),
