@@ -62,6 +62,7 @@ use crate::engine::{Engine, EngineParts};
 use crate::events::Hub;
 use crate::feed::News;
 use crate::http::gate::rate_limit::RateLimiter;
+use crate::http::listeners::listen_on;
 use crate::http::server::Server;
 use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
@@ -171,7 +172,7 @@ impl App {
     /// What cannot be used, in one line.
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
         supervisor.watch_thread("the main thread", &Arbiter::current());
-        let (listener, config) = listen(config)?;
+        let (listeners, config) = listen(config)?;
         let (places, looking) = locations::tools(&config, &clock)?;
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
         let bus = bus::join(&config).await?;
@@ -228,9 +229,9 @@ impl App {
         .await;
         cluster::wait_for_share(&announcer.ownership).await;
         Ok(Self {
-            address: foundation.config.listen,
+            address: foundation.config.listen.address(),
             first_start,
-            server: public::open(state, listener)?,
+            server: public::open(state, listeners)?,
             background,
             engine,
             recording,
@@ -282,11 +283,11 @@ impl App {
 }
 
 /// Listens; the settings then say on which address really.
-fn listen(config: Config) -> anyhow::Result<(TcpListener, Config)> {
-    let listener = TcpListener::bind(config.listen)
+fn listen(config: Config) -> anyhow::Result<(Vec<TcpListener>, Config)> {
+    let listeners = listen_on(config.listen)
         .with_context(|| format!("cannot listen on {}; is another Watchkeeper running?", config.listen))?;
-    let listen = listener.local_addr()?;
-    Ok((listener, Config { listen, ..config }))
+    let port = listeners.first().context("nothing is listened on")?.local_addr()?.port();
+    Ok((listeners, Config { listen: config.listen.with_port(port), ..config }))
 }
 
 /// The data folder is this process's alone as long as the file is held.
