@@ -35,8 +35,7 @@ use anyhow::Context as _;
 
 pub use crate::app::foundation::{Foundation, demand_installation};
 use crate::app::locations::Place;
-pub use crate::app::locations::toolbox;
-pub use crate::app::notify::outbound;
+pub use crate::app::locations::{outbound, toolbox};
 
 use crate::announcer::Announcer;
 use crate::announcer::changes::Changes;

@@ -7,8 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use secrecy::ExposeSecret as _;
 
-use crate::app::notify::outbound;
-use crate::app::{Foundation, Recording};
+use crate::app::{Foundation, Recording, outbound};
 use crate::egress::outbound::OutboundUrl;
 use crate::notify::message_hold::MessageHold;
 use crate::notify::watchdog::Watchdog;
