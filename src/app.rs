@@ -7,6 +7,7 @@ mod background;
 pub mod backups;
 mod bus;
 mod cluster;
+pub mod database_files;
 pub mod embedded;
 mod figures;
 pub mod first_start;
@@ -34,7 +35,7 @@ use anyhow::Context as _;
 
 pub use crate::app::foundation::{Foundation, demand_installation};
 use crate::app::locations::Place;
-pub use crate::app::locations::toolbox;
+pub use crate::app::locations::{outbound, toolbox};
 
 use crate::announcer::Announcer;
 use crate::announcer::changes::Changes;
@@ -60,6 +61,7 @@ use crate::engine::{Engine, EngineParts};
 use crate::events::Hub;
 use crate::feed::News;
 use crate::http::gate::rate_limit::RateLimiter;
+use crate::http::listeners::listen_on;
 use crate::http::server::Server;
 use crate::http::v1::creation_times::CreationTimes;
 use crate::http::v1::state::AppState;
@@ -170,7 +172,7 @@ impl App {
     /// What cannot be used, in one line.
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
         supervisor.watch_thread("the main thread", &Arbiter::current());
-        let (listener, config) = listen(config)?;
+        let (listeners, config) = listen(config)?;
         let (places, looking) = locations::tools(&config, &clock)?;
         let FolderLock { file: lock, node } = take_data_folder(&config)?;
         let bus = bus::join(&config).await?;
@@ -233,9 +235,9 @@ impl App {
         .await;
         cluster::wait_for_share(&announcer.ownership).await;
         Ok(Self {
-            address: foundation.config.listen,
+            address: foundation.config.listen.address(),
             first_start,
-            server: public::open(state, listener)?,
+            server: public::open(state, listeners)?,
             background,
             engine,
             recording,
@@ -287,11 +289,11 @@ impl App {
 }
 
 /// Listens; the settings then say on which address really.
-fn listen(config: Config) -> anyhow::Result<(TcpListener, Config)> {
-    let listener = TcpListener::bind(config.listen)
+fn listen(config: Config) -> anyhow::Result<(Vec<TcpListener>, Config)> {
+    let listeners = listen_on(config.listen)
         .with_context(|| format!("cannot listen on {}; is another Watchkeeper running?", config.listen))?;
-    let listen = listener.local_addr()?;
-    Ok((listener, Config { listen, ..config }))
+    let port = listeners.first().context("nothing is listened on")?.local_addr()?.port();
+    Ok((listeners, Config { listen: config.listen.with_port(port), ..config }))
 }
 
 /// The data folder is this process's alone as long as the file is held.

@@ -6,6 +6,7 @@
 mod backup;
 mod check;
 mod doctor;
+mod explained;
 mod import;
 mod locations;
 mod log;
@@ -37,6 +38,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use crate::cli::explained::DatabaseFiles;
 use crate::cli::printable::printable_lines;
 use crate::clock::Clock;
 use crate::config::credentials::without_credentials;
@@ -87,7 +89,7 @@ enum Command {
     Openapi,
     /// Print the documentation of every setting as Markdown
     Settings,
-    /// Bring both databases up to date; serve does it too
+    /// Bring both databases of an installation up to date; serve does it too
     Migrate,
 }
 
@@ -110,10 +112,11 @@ pub fn run() -> ExitCode {
     if matches!(name, "serve" | "probe") {
         variables::warn_of_unknown(&command());
     }
+    let files = DatabaseFiles::of(&config);
     let result = actix::System::new().block_on(dispatch(&matches, config));
     result.unwrap_or_else(|error| {
         // Nobody may be there to read it.
-        let _ = writeln!(std::io::stderr(), "watchkeeper: {}", printable_lines(&format!("{error:#}")));
+        let _ = writeln!(std::io::stderr(), "watchkeeper: {}", printable_lines(&files.explain(&error)));
         exit_code(&error)
     })
 }
@@ -161,7 +164,7 @@ async fn bench(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCod
 }
 
 async fn migrate(config: Config) -> anyhow::Result<ExitCode> {
-    let foundation = crate::app::Foundation::lay(config, Clock::System).await?;
+    let foundation = crate::app::Foundation::find(config, Clock::System).await?;
     foundation.databases.prepare_history().await?;
     foundation.databases.main.close().await;
     foundation.databases.history.close().await;
@@ -350,7 +353,10 @@ mod tests {
         let command = command();
         let about = |name: &str| command.find_subcommand(name)?.get_about().map(ToString::to_string);
         assert_eq!(about("serve").as_deref(), Some("Run everything: API, engine and checks"));
-        assert_eq!(about("migrate").as_deref(), Some("Bring both databases up to date; serve does it too"));
+        assert_eq!(
+            about("migrate").as_deref(),
+            Some("Bring both databases of an installation up to date; serve does it too")
+        );
     }
 
     /// One id in 64 begins with a hyphen.

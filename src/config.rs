@@ -9,6 +9,7 @@ pub mod bytes;
 pub mod choice;
 pub mod credentials;
 pub mod limits;
+pub mod listen_address;
 pub mod network;
 pub mod reference_targets;
 mod rule;
@@ -28,6 +29,7 @@ use crate::config::backup::BackupConfig;
 use crate::config::bytes::Bytes;
 pub use crate::config::choice::{EgressChoice, LogFormat};
 use crate::config::limits::{CompactionLimits, EventLimits, Limits, RecordLimits, StoreLimits};
+use crate::config::listen_address::ListenAddress;
 use crate::config::network::Network;
 use crate::config::reference_targets::ReferenceTargets;
 use crate::config::watchdog::WatchdogConfig;
@@ -38,10 +40,10 @@ use crate::config::watchdog::WatchdogConfig;
 pub struct Config {
     /// Address of the API and the status pages.
     #[serde(deserialize_with = "rule::address")]
-    pub listen: SocketAddr,
+    pub listen: ListenAddress,
     /// Separate address of `/metrics`; `None` = on `listen`.
     #[serde(deserialize_with = "rule::metrics_address")]
-    pub metrics_listen: Option<SocketAddr>,
+    pub metrics_listen: Option<ListenAddress>,
     /// Folder of the embedded databases, the key and the first token.
     #[serde(deserialize_with = "rule::folder")]
     pub data_dir: PathBuf,
@@ -139,7 +141,7 @@ impl Default for Config {
         let reserved =
             ["www", "api", "app", "admin", "mail", "static", "assets", "cdn", "edge", "status", "ping"];
         Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)).into(),
             metrics_listen: None,
             data_dir: PathBuf::from("./data"),
             database_url: None,
@@ -182,7 +184,7 @@ impl Config {
     /// `{base_url}` of the API without a trailing slash.
     #[must_use]
     pub fn base_url(&self) -> String {
-        let url = self.public_api_url.clone().unwrap_or_else(|| format!("http://{}", self.listen));
+        let url = self.public_api_url.clone().unwrap_or_else(|| format!("http://{}", self.listen.address()));
         url.trim_end_matches('/').to_owned()
     }
 

@@ -8,6 +8,7 @@ mod databases;
 mod finding;
 mod folder;
 mod machine;
+mod outbound;
 mod server;
 
 use std::future::ready;
@@ -52,23 +53,25 @@ pub async fn examine(config: &Config, patience: Duration) -> Vec<Finding> {
         if !is_there {
             return Vec::new();
         }
-        let (descriptors, backups) = tokio::join!(
+        let (descriptors, backups, mail) = tokio::join!(
             limit.on("descriptors", machine::descriptors),
             limit.on("backups", |config| ready(folder::look_for_backups(&config))),
+            limit.on("mail server", outbound::check_mail_servers),
         );
-        [descriptors, backups].concat()
+        [descriptors, backups, mail].concat()
     };
-    let (installation, server, names, nats, api, pages, rest) = tokio::join!(
+    let (installation, server, names, nats, api, clock, pages, rest) = tokio::join!(
         installation,
         limit.on("server", server::look),
         limit.on("name servers", machine::name_servers),
         limit.on("nats", server::look_for_nats),
         limit.on("api address", address::check_api_address),
+        limit.on("clock", outbound::check_clock),
         limit.on("page names", address::check_page_names),
         rest,
     );
     let ping = vec![machine::ping_sockets()];
-    [place, installation, server, names, nats, api, pages, ping, rest].concat()
+    [place, installation, server, names, nats, api, clock, pages, ping, rest].concat()
 }
 
 /// Why there is nothing to look at.

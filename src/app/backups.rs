@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 
-use crate::app::embedded::{self, ForeignDatabase};
+use crate::app::database_files::{self, ForeignDatabase};
 use crate::app::first_start::KEY_FILE;
 use crate::app::{Foundation, demand_installation, past};
 use crate::backup::{BackupOrder, BackupSchedule, KeyChoice};
@@ -20,7 +20,7 @@ use crate::http::v1::state::AppState;
 /// When there is no installation, a database is not embedded, or the key that is to go into it cannot be read.
 pub fn order(config: &Config, clock: &Clock, with_key: bool) -> anyhow::Result<BackupOrder> {
     demand_installation(config)?;
-    let files = embedded::files(config).map_err(|ForeignDatabase { key }| {
+    let files = database_files::files(config).map_err(|ForeignDatabase { key }| {
         BadConfig(format!(
             "{key} is set to a PostgreSQL: back it up with pg_dump, that of the main database before that of the history, and keep \
             the secret key beside it"

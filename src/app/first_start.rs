@@ -39,8 +39,7 @@ pub fn make_data_dir(folder: &Path) -> anyhow::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the data folder {}", folder.display()))?;
+    fs::create_dir_all(folder).map_err(refused("make the data folder", folder))?;
     fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     Ok(())
 }
@@ -77,18 +76,16 @@ pub fn is_served(folder: &Path) -> std::io::Result<bool> {
 pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
     let path = folder.join("serve.lock");
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-    let mut file = file.with_context(|| format!("cannot write {}", path.display()))?;
+    let mut file = file.map_err(refused("write", &path))?;
     match file.try_lock() {
         Ok(()) => {
-            let node = node(&mut file).with_context(|| format!("cannot write {}", path.display()))?;
+            let node = node(&mut file).map_err(refused("write", &path))?;
             Ok(FolderLock { file, node })
         }
         Err(TryLockError::WouldBlock) => {
             bail!("another Watchkeeper serves the data folder {}", folder.display())
         }
-        Err(TryLockError::Error(error)) => {
-            Err(error).with_context(|| format!("cannot lock {}", path.display()))
-        }
+        Err(TryLockError::Error(error)) => Err(refused("lock", &path)(error)),
     }
 }
 
@@ -116,7 +113,7 @@ pub fn make_database_files(folder: &Path, names: &[&str]) -> anyhow::Result<()> 
     for name in names {
         let path = folder.join(name);
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
-        file.with_context(|| format!("cannot write {}", path.display()))?;
+        file.map_err(refused("write", &path))?;
     }
     Ok(())
 }
@@ -151,9 +148,7 @@ pub fn sealer(config: &Config) -> anyhow::Result<(Sealer, Option<NewKey>)> {
     let file = config.data_dir.join(KEY_FILE);
     let text = match &config.secret_key {
         Some(text) => text.expose_secret().to_owned(),
-        None if file.exists() => {
-            fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?
-        }
+        None if file.exists() => fs::read_to_string(&file).map_err(refused("read", &file))?,
         None => {
             let text = draw_key()?;
             let key = key_from_hex(&text).context("a drawn key has the form of one")?;
@@ -184,16 +179,26 @@ fn key_from_hex(text: &str) -> Option<[u8; KEY_LENGTH]> {
 }
 
 fn write_secret(file: &Path, text: &str) -> anyhow::Result<()> {
-    let mut opened = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(file)
-        .with_context(|| format!("cannot write {}", file.display()))?;
-    writeln!(opened, "{text}")?;
-    opened.sync_all()?;
-    Ok(())
+    let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(file);
+    let written = opened.and_then(|mut opened| {
+        writeln!(opened, "{text}")?;
+        opened.sync_all()
+    });
+    written.map_err(refused("write", file))
+}
+
+/// Says what cannot be done with which file, why, and what to do, where that is known.
+fn refused(verb: &str, path: &Path) -> impl FnOnce(std::io::Error) -> anyhow::Error {
+    let what = format!("cannot {verb} {}", path.display());
+    move |error| {
+        let advice = match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "; make room, then try again",
+            ErrorKind::PermissionDenied => "; run this as the user of the server",
+            ErrorKind::ReadOnlyFilesystem => "; let its disk be written to, or choose another --data-dir",
+            _ => "",
+        };
+        anyhow::anyhow!("{what}: {error}{advice}")
+    }
 }
 
 /// Makes organisation and token unless an organisation exists.

@@ -1,9 +1,10 @@
 //! The foundation of commands and the server: the data folder, both databases, the key that opens secrets.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
+use crate::app::database_files::{self, HISTORY_FILE, MAIN_FILE};
 use crate::app::first_start;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -12,10 +13,6 @@ use crate::id::Id;
 use crate::model::secret::Sealer;
 use crate::store::database::sqlite_url;
 use crate::store::{Databases, idempotency_keys, installation, organisations};
-
-/// The embedded databases in the data folder.
-pub(super) const MAIN_FILE: &str = "main.db";
-pub(super) const HISTORY_FILE: &str = "history.db";
 
 /// Everything that is needed by commands that work on the databases alone.
 pub struct Foundation {
@@ -32,7 +29,7 @@ pub struct Foundation {
 /// Whether there is an installation where the settings lead.
 #[derive(Debug, PartialEq, Eq)]
 enum Presence {
-    /// There is one, or an external database whose state shows when it is opened.
+    /// There is one, or a PostgreSQL whose state shows when it is opened.
     There,
     /// Nothing is there.
     Missing,
@@ -42,8 +39,8 @@ enum Presence {
 
 /// Looks for the embedded main database, and for what is never there without it.
 fn presence(config: &Config) -> Presence {
-    let main = config.data_dir.join(MAIN_FILE);
-    if config.database_url.is_some() || main.exists() {
+    let Ok(main) = database_files::main_file(config) else { return Presence::There };
+    if main.exists() {
         return Presence::There;
     }
     let rest = [HISTORY_FILE, first_start::KEY_FILE].map(|name| config.data_dir.join(name));
@@ -57,6 +54,12 @@ fn presence(config: &Config) -> Presence {
     }
 }
 
+/// The folder of the main database.
+fn place(config: &Config) -> PathBuf {
+    let main = database_files::main_file(config).ok().and_then(|main| main.parent().map(Path::to_owned));
+    main.unwrap_or_else(|| config.data_dir.clone())
+}
+
 /// Refuses to go on where no installation is: for commands that would otherwise make one, only to find it empty.
 ///
 /// # Errors
@@ -66,7 +69,7 @@ pub fn demand_installation(config: &Config) -> Result<(), BadConfig> {
         Presence::There => Ok(()),
         Presence::Missing => Err(BadConfig(format!(
             "there is no installation in {}; name its folder with --data-dir or its settings with --config, or make one with watchkeeper serve",
-            config.data_dir.display()
+            place(config).display()
         ))),
         Presence::Broken(reason) => Err(BadConfig(reason)),
     }
@@ -163,6 +166,7 @@ mod tests {
     #[case::key_alone(&["secret.key"], false, "main.db is missing beside")]
     #[case::a_lock_alone(&["serve.lock"], false, "there is no installation in")]
     #[case::main_elsewhere(&["history.db"], true, "")]
+    #[case::a_file_elsewhere(&["other.db"], false, "there is no installation in")]
     fn an_installation_is_there_or_it_is_told_what_is_missing(
         #[case] files: &[&str],
         #[case] is_elsewhere: bool,
@@ -176,6 +180,21 @@ mod tests {
         let config = Config { data_dir: folder.path().to_owned(), database_url, ..Config::default() };
         let told = demand_installation(&config).map_err(|error| error.to_string()).err().unwrap_or_default();
         assert!(told.contains(expected) && told.is_empty() == expected.is_empty(), "{told}");
+    }
+
+    /// A file that an address names is no other than one in the data folder.
+    #[test]
+    fn the_file_of_an_address_is_looked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("elsewhere").join("main.db");
+        let database_url = Some(sqlite_url(&file));
+        let data_dir = folder.path().join("data");
+        let config = Config { data_dir, database_url, ..Config::default() };
+        let said = demand_installation(&config).unwrap_err().to_string();
+        assert!(said.contains("elsewhere;"), "{said}");
+        std::fs::create_dir(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(demand_installation(&config), Ok(()));
     }
 
     #[tokio::test]

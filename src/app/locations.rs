@@ -1,4 +1,4 @@
-//! The locations of this process, and what checks are made with there.
+//! The locations of this process, what checks are made with there, and the way out of what it tells others.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use tokio::task::JoinHandle;
 use crate::clock::Clock;
 use crate::config::reference_targets::{ReferenceTarget, ReferenceTargets};
 use crate::config::{Config, EgressChoice, LocationConfig};
-use crate::egress::EgressPolicy;
+use crate::egress::outbound::{Outbound, OutboundParts};
+use crate::egress::{Egress, EgressPolicy};
 use crate::engine::roster::Roster;
 use crate::model::location::{Location, PUSH};
 use crate::probe::endpoint::Host;
@@ -143,5 +144,18 @@ pub fn toolbox(config: &Config, clock: &Clock, source_address: Option<IpAddr>) -
         source_address,
         clock: clock.clone(),
         ..ToolboxConfig::default()
+    })?)
+}
+
+/// The HTTP client by which this process tells others something.
+///
+/// # Errors
+/// When the name servers or the certificate authorities cannot be used.
+pub fn outbound(config: &Config, clock: &Clock) -> anyhow::Result<Outbound> {
+    Ok(Outbound::new(OutboundParts {
+        egress: Egress { policy: egress_policy(config), source: None },
+        dns_servers: &config.probe.dns_servers,
+        ca_file: config.probe.ca_file.as_deref(),
+        clock: clock.clone(),
     })?)
 }

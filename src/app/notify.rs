@@ -1,11 +1,8 @@
-//! Sets up what tells people: the way out, and the courier.
+//! Sets up what tells people: the carrier, and the courier.
 
 use std::sync::Arc;
 
-use crate::app::Foundation;
-use crate::app::locations::egress_policy;
-use crate::egress::Egress;
-use crate::egress::outbound::{Outbound, OutboundParts};
+use crate::app::{Foundation, outbound};
 use crate::http::v1::state::AppState;
 use crate::notify::carrier::Carrier;
 use crate::notify::composer::MessageComposer;
@@ -13,27 +10,13 @@ use crate::notify::counters::NotifyCounters;
 use crate::notify::courier::Courier;
 use crate::notify::message_hold::MessageHold;
 
-/// The HTTP client by which this process tells others something.
-///
-/// # Errors
-/// When the name servers or the certificate authorities cannot be used.
-pub(super) fn outbound(foundation: &Foundation) -> anyhow::Result<Outbound> {
-    let config = &foundation.config;
-    Ok(Outbound::new(OutboundParts {
-        egress: Egress { policy: egress_policy(config), source: None },
-        dns_servers: &config.probe.dns_servers,
-        ca_file: config.probe.ca_file.as_deref(),
-        clock: foundation.clock.clone(),
-    })?)
-}
-
 /// The way out, for messages.
 ///
 /// # Errors
 /// As [`outbound`].
 pub(super) fn carrier(foundation: &Foundation) -> anyhow::Result<Carrier> {
     Ok(Carrier {
-        outbound: outbound(foundation)?,
+        outbound: outbound(&foundation.config, &foundation.clock)?,
         clock: foundation.clock.clone(),
         composer: MessageComposer::default(),
         mail: foundation.config.limits.mail.clone(),

@@ -13,9 +13,9 @@ use crate::pages::host_cache::HostCache;
 use crate::timetable::domains::DomainWatch;
 
 /// Opens the server: status pages on their hosts, the API on all others.
-pub(super) fn open(state: AppState, listener: TcpListener) -> anyhow::Result<Server> {
+pub(super) fn open(state: AppState, listeners: Vec<TcpListener>) -> anyhow::Result<Server> {
     let (visitors, listening) = (visitors(&state), state.engine.listening());
-    let server = serve(state, listener, &visitors)?;
+    let server = serve(state, listeners, &visitors)?;
     listening.open();
     Ok(server)
 }

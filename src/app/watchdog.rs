@@ -7,8 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use secrecy::ExposeSecret as _;
 
-use crate::app::notify::outbound;
-use crate::app::{Foundation, Recording};
+use crate::app::{Foundation, Recording, outbound};
 use crate::egress::outbound::OutboundUrl;
 use crate::notify::message_hold::MessageHold;
 use crate::notify::watchdog::Watchdog;
@@ -39,7 +38,7 @@ pub(super) fn watchdog(
     Ok(Some(Watchdog {
         readiness,
         is_watching: Arc::new(is_watching),
-        outbound: outbound(foundation)?,
+        outbound: outbound(config, &foundation.clock)?,
         url,
         every: Duration::from_secs(config.watchdog.ping_interval_seconds.into()),
         counters: Arc::clone(&recording.pings),

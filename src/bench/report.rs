@@ -112,6 +112,17 @@ mod tests {
         assert!(line.contains("0.6 / 2.5 / 31.0"), "{line}");
     }
 
+    /// Columns that compare something are explained below the table.
+    #[test]
+    fn the_legend_names_what_is_compared() {
+        for (column, _) in COLUMNS {
+            let word = column.split_whitespace().next().unwrap_or_default();
+            let needs_no_word =
+                ["type", "checks/s", "done", "on", "up", "RSS", "B/service", "DB"].contains(&word);
+            assert!(needs_no_word || LEGEND.contains(&format!("\"{word}\"")), "{column}");
+        }
+    }
+
     #[test]
     fn what_is_not_known_is_null_for_machines() {
         let object = object(&figures(Kind::Tcp));

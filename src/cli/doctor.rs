@@ -19,7 +19,7 @@ const DOCTOR_ABOUT: &str = "\
 Look at an installation and its machine: what is fine, what is not, and what to do next.
 
 Looks at the settings, the data folder and its disk, the secret key, both databases, the server if it runs, name servers, NATS, \
-public_api_url and its certificate, names of status pages, pings, descriptors and backups. It changes nothing, and may run beside the server. What could not be found out is 'unknown', \
+public_api_url, its certificate and its clock, names of status pages, pings, descriptors, backups and the mail servers of channels (no mail is sent, nobody logs in). It changes nothing, and may run beside the server. What could not be found out is 'unknown', \
 never 'fine'. Run it as the user of the server.
 
 --json prints {\"has_problem\": bool, \"findings\": [{\"check\", \"verdict\": \"fine\" | \"warning\" | \"unknown\" | \"problem\", \"said\", \

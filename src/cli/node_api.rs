@@ -48,14 +48,7 @@ pub(super) fn authority(url: &Url) -> &str {
 
 /// The node of these settings.
 pub(super) fn here(config: &Config) -> anyhow::Result<Url> {
-    let mut address = config.listen;
-    if address.ip().is_unspecified() {
-        address.set_ip(if address.is_ipv4() {
-            [127, 0, 0, 1].into()
-        } else {
-            [0, 0, 0, 0, 0, 0, 0, 1].into()
-        });
-    }
+    let address = config.listen.local_address();
     Ok(format!("http://{address}").parse()?)
 }
 

@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::app::Foundation;
+use crate::app::{Foundation, demand_installation};
 use crate::cli::display_name;
 use crate::cli::named::find_organisation;
 use crate::cli::printable::printable;
@@ -19,7 +19,7 @@ use crate::store::organisations;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Make an organisation
+    /// Make an organisation, and an installation where there is none
     Create(Create),
     /// Change name, plan or languages of an organisation
     Edit(EditArguments),
@@ -96,6 +96,7 @@ fn language(text: &str) -> Result<String, String> {
 
 async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
     let egress_is_decided = config.egress.is_some();
+    let made = demand_installation(&config).is_err().then(|| config.data_dir.display().to_string());
     let foundation = Foundation::lay(config, Clock::System).await?;
     let transaction = foundation.databases.main.begin().await?;
     if organisations::count(&transaction).await? > 0 && !egress_is_decided {
@@ -116,6 +117,12 @@ async fn create(arguments: Create, config: Config) -> anyhow::Result<ExitCode> {
     };
     let organisation = organisations::insert(&transaction, organisation).await?;
     transaction.commit().await?;
+    if let Some(folder) = made {
+        eprintln!(
+            "watchkeeper: there was no installation, so a new one has been made in {folder}; if you meant another, name it with \
+             --data-dir or --config, and remove this one"
+        );
+    }
     show(&[organisation], arguments.as_json);
     Ok(ExitCode::SUCCESS)
 }

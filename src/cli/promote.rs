@@ -12,7 +12,8 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::time::Instant;
 
-use crate::app::embedded::{self, ForeignDatabase};
+use crate::app::database_files::{self, ForeignDatabase};
+use crate::app::embedded;
 use crate::cli::promote::report::{Moved, Rehearsal};
 use crate::config::Config;
 use crate::config::sources::BadConfig;
@@ -67,7 +68,7 @@ fn postgres_url(text: &str) -> Result<String, &'static str> {
 /// # Errors
 /// What stands in the way or has failed, in one line.
 pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
-    let files = embedded::files(&config).map_err(|ForeignDatabase { key }| {
+    let files = database_files::files(&config).map_err(|ForeignDatabase { key }| {
         BadConfig(format!(
             "{key} is set to a PostgreSQL already; promote moves an embedded installation, so leave it unset here"
         ))

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::{Arg, Command};
 
 use crate::cli::settings;
+use crate::egress::{AddressClass, networks_of};
 use crate::model::access::Plan;
 
 const BEFORE_SETTINGS: &str = "\
@@ -29,6 +30,16 @@ is one line that names the source, the key, the value and what is allowed, and e
 
 ## Settings
 
+";
+
+const BEFORE_ADDRESSES: &str = "
+## Addresses that checks reach
+
+Every connection of a check, and each one after a redirect, passes one gate; what counts is the address that a name resolves to, and the IPv4 address that an IPv6
+address carries. A check of an address that is not reached fails with `target_blocked`.
+
+| | `private-allowed` | `public-only` | addresses |
+|---|---|---|---|
 ";
 
 const BEFORE_PLANS: &str = "
@@ -90,7 +101,16 @@ pub(super) fn run() -> ExitCode {
 }
 
 fn document() -> String {
-    [BEFORE_SETTINGS, &settings_table(), BEFORE_PLANS, &plan_table(), AFTER_PLANS].concat()
+    [
+        BEFORE_SETTINGS,
+        &settings_table(),
+        BEFORE_ADDRESSES,
+        &address_table(),
+        BEFORE_PLANS,
+        &plan_table(),
+        AFTER_PLANS,
+    ]
+    .concat()
 }
 
 fn settings_table() -> String {
@@ -107,6 +127,26 @@ fn settings_table() -> String {
         let _ = writeln!(table, "| `{}` | `{}` | {default} | {meaning} |", arg.get_id(), value_name(arg));
     }
     table
+}
+
+fn address_table() -> String {
+    let row = |meaning: &str, private: &str, public: &str, class: AddressClass, more: &str| {
+        let networks: Vec<String> = networks_of(class).iter().map(|network| format!("`{network}`")).collect();
+        format!("| {meaning} | {private} | {public} | {}{more} |\n", networks.join(", "))
+    };
+    [
+        row("this machine", "yes", "no", AddressClass::Loopback, ""),
+        row("private, carrier and benchmark networks", "yes", "no", AddressClass::Private, ""),
+        row(
+            "link-local, cloud metadata, documentation, multicast, reserved",
+            "no",
+            "no",
+            AddressClass::Never,
+            ", and of IPv6 all that is neither above nor in `2000::/3`",
+        ),
+        "| everything else | yes | yes | |\n".to_owned(),
+    ]
+    .concat()
 }
 
 fn value_name(arg: &Arg) -> String {

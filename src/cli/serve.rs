@@ -111,3 +111,22 @@ fn first_start(base_url: &str, made: &FirstStart, rate_limit: u32) -> String {
          A token may ask {rate_limit} times a minute; to set up much at once, start with a higher --rate-limit-per-minute.\n"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No token in the history of a shell, the way to everything else, and the limit that setting up much meets first.
+    #[test]
+    fn the_first_start_says_what_to_do_next() {
+        let made = FirstStart { token: "wk_secret".into(), token_file: "./data/token".into() };
+        let text = first_start("http://127.0.0.1:8080", &made, 120);
+        let commands: Vec<&str> = text.lines().filter(|line| line.starts_with("curl ")).collect();
+        assert_eq!(commands.len(), 3, "{text}");
+        for command in commands {
+            assert!(!command.contains("wk_secret") && command.contains("$(cat ./data/token)"), "{command}");
+        }
+        assert!(text.contains("wk_secret") && text.contains("http://127.0.0.1:8080/docs"), "{text}");
+        assert!(text.contains("120 times a minute") && text.contains("--rate-limit-per-minute"), "{text}");
+    }
+}

@@ -34,10 +34,10 @@ struct Flags {
     )]
     #[serde(skip)]
     file: Option<PathBuf>,
-    /// Address of the API and the status pages
+    /// Address of the API and the status pages; localhost:PORT and *:PORT are both families, IPv4 and IPv6
     #[arg(long, env = "WATCHKEEPER_LISTEN", value_name = "ADDRESS:PORT")]
     listen: Option<String>,
-    /// Separate address of /metrics [default: that of the API]
+    /// Separate address of /metrics, in the same forms [default: that of the API]
     #[arg(long, env = "WATCHKEEPER_METRICS_LISTEN", value_name = "ADDRESS:PORT")]
     metrics_listen: Option<String>,
     /// Folder of the databases, the key and the first token
@@ -70,8 +70,8 @@ struct Flags {
     location: Option<String>,
     #[command(flatten)]
     probe: ProbeFlags,
-    /// Addresses that checks may reach: private-allowed or public-only; link-local and cloud metadata addresses never.
-    /// A second organisation needs an explicit choice [default: private-allowed]
+    /// Addresses that checks may reach: private-allowed or public-only; link-local, cloud
+    /// metadata, documentation, multicast and reserved addresses never. A second organisation needs an explicit choice [default: private-allowed]
     #[arg(long, env = "WATCHKEEPER_EGRESS", value_name = "POLICY")]
     egress: Option<String>,
     /// Most bytes of the history, such as 20GiB; beyond, the oldest results go before their plan's time [default: as

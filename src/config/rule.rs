@@ -15,6 +15,7 @@ use toml::Value;
 
 use crate::config::bytes::Bytes;
 use crate::config::choice::{EgressChoice, LogFormat};
+use crate::config::listen_address::ListenAddress;
 use crate::config::network::Network;
 use crate::config::reference_targets::ReferenceTargets;
 use crate::config::time_span::TimeSpan;
@@ -34,12 +35,20 @@ pub(super) fn as_text(value: &Value) -> String {
     }
 }
 
-pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
-    required(from, "an address and a port such as 127.0.0.1:8080", parsed)
+pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<ListenAddress, D::Error> {
+    required(
+        from,
+        "127.0.0.1:8080 or another address and port, localhost:8080, or *:8080 for all addresses",
+        parsed,
+    )
 }
 
-pub(super) fn metrics_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
-    optional(from, "an address and a port such as 127.0.0.1:9090", parsed)
+pub(super) fn metrics_address<'de, D: Deserializer<'de>>(from: D) -> Result<Option<ListenAddress>, D::Error> {
+    optional(
+        from,
+        "127.0.0.1:9090 or another address and port, localhost:9090, or *:9090 for all addresses",
+        parsed,
+    )
 }
 
 pub(super) fn folder<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {

@@ -223,7 +223,8 @@ mod tests {
     #[rstest]
     #[case(
         "listen = 'nowhere'",
-        "wk.toml: listen = \"nowhere\" is not allowed; it must be an address and a port such as 127.0.0.1:8080"
+        "wk.toml: listen = \"nowhere\" is not allowed; it must be 127.0.0.1:8080 or another address and port, \
+        localhost:8080, or *:8080 for all addresses"
     )]
     #[case("listne = 'x'", "wk.toml: listne is not a setting; see watchkeeper serve --help")]
     #[case(

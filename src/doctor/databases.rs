@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::app::{embedded, first_start};
+use crate::app::{database_files, first_start};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::credentials::without_urls;
 use crate::doctor::finding::Finding;
 use crate::doctor::{OTHER_USER, is_closed};
 use crate::store::file_copy::{DatabaseFile, FileError, FileKind};
+use crate::store::file_trouble::FileTrouble;
 use crate::store::installation::{KeyCheck, compare_key};
 use crate::store::server_facts;
 
@@ -20,12 +21,14 @@ const APART_SECONDS: i64 = 2;
 
 pub(super) async fn look_at_main(config: Arc<Config>) -> Vec<Finding> {
     let url = config.database_url.as_deref().unwrap_or_default();
-    vec![look_at("main database", FileKind::Main, embedded::main_file(&config).ok(), url).await]
+    vec![look_at("main database", FileKind::Main, database_files::main_file(&config).ok(), url).await]
 }
 
 pub(super) async fn look_at_history(config: Arc<Config>) -> Vec<Finding> {
     let url = config.history_url.as_deref().unwrap_or_default();
-    vec![look_at("history database", FileKind::History, embedded::history_file(&config).ok(), url).await]
+    vec![
+        look_at("history database", FileKind::History, database_files::history_file(&config).ok(), url).await,
+    ]
 }
 
 /// A file, or what is behind the URL.
@@ -39,7 +42,9 @@ async fn look_at(check: &'static str, kind: FileKind, file: Option<PathBuf>, url
         return Finding::problem(check, format!("{} is missing", file.display()), advice);
     }
     let found = look_at_file(check, kind, &file).await;
-    found.unwrap_or_else(|error| Finding::problem(check, error.to_string(), advice))
+    found.unwrap_or_else(|error| {
+        Finding::problem(check, error.said(), error.trouble().map_or(advice, FileTrouble::advice))
+    })
 }
 
 async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Result<Finding, FileError> {
@@ -67,7 +72,7 @@ pub(super) async fn look_at_key(config: Arc<Config>) -> Vec<Finding> {
 
 async fn judged_key(config: &Config) -> Finding {
     let check = "secret key";
-    let Ok(main) = embedded::main_file(config) else {
+    let Ok(main) = database_files::main_file(config) else {
         let said = "not compared: the main database is a PostgreSQL";
         return Finding::unknown(check, said, "a start compares it, and refuses a wrong one");
     };
@@ -81,7 +86,7 @@ async fn judged_key(config: &Config) -> Finding {
     let stored = match stored.await {
         Ok(Some(stored)) => stored,
         Ok(None) => return Finding::fine(check, "nothing has been sealed yet"),
-        Err(error) => return Finding::unknown(check, error.to_string(), "look at the main database first"),
+        Err(error) => return Finding::unknown(check, error.said(), "look at the main database first"),
     };
     match first_start::sealer(config) {
         Err(error) => Finding::problem(check, error.to_string(), "put the key back from where it is kept"),

@@ -9,7 +9,7 @@ use nix::sys::resource::{Resource, getrlimit};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 
-use crate::app::embedded;
+use crate::app::database_files;
 use crate::config::Config;
 use crate::doctor::finding::Finding;
 use crate::egress;
@@ -88,7 +88,7 @@ pub(super) async fn descriptors(config: Arc<Config>) -> Vec<Finding> {
     let Ok((limit, _)) = getrlimit(Resource::RLIMIT_NOFILE) else {
         return vec![Finding::unknown(check, "the limit is not known", "look with: ulimit -n")];
     };
-    let Ok(main) = embedded::main_file(&config) else {
+    let Ok(main) = database_files::main_file(&config) else {
         let said = format!("{limit} of this user's processes; services in PostgreSQL are not counted");
         return vec![Finding::unknown(check, said, "two for each service and 512 more are enough")];
     };
@@ -98,7 +98,7 @@ pub(super) async fn descriptors(config: Arc<Config>) -> Vec<Finding> {
         // The databases say more about it.
         Err(error) => vec![Finding::unknown(
             check,
-            format!("services cannot be counted: {error}"),
+            format!("services cannot be counted: {}", error.said()),
             "look at the databases first",
         )],
     }

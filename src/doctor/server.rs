@@ -36,7 +36,7 @@ pub(super) async fn look(config: Arc<Config>) -> Vec<Finding> {
             vec![Finding::unknown(check, said, advice)]
         }
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-            vec![match TcpListener::bind(config.listen) {
+            vec![match TcpListener::bind(config.listen.address()) {
                 Ok(_) => Finding::fine(check, format!("it does not run; {} is free for it", config.listen)),
                 Err(error) => Finding::problem(
                     check,
@@ -60,14 +60,7 @@ fn is_served(config: &Config) -> bool {
 
 /// The answer of a server, as text with its head.
 async fn ask(config: &Config, path: &str) -> std::io::Result<String> {
-    let mut address = config.listen;
-    if address.ip().is_unspecified() {
-        address.set_ip(if address.is_ipv4() {
-            [127, 0, 0, 1].into()
-        } else {
-            [0, 0, 0, 0, 0, 0, 0, 1].into()
-        });
-    }
+    let address = config.listen.local_address();
     let mut stream =
         timeout(CONNECT_WITHIN, TcpStream::connect(address)).await.map_err(|_| ErrorKind::TimedOut)??;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");

@@ -53,6 +53,40 @@ const BLOCKS_V4: [(Ipv4Addr, u32, AddressClass); 17] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4, AddressClass::Never),
 ];
 
+/// Networks of IPv6 that are never talked to, in the words of a network; what is not in 2000::/3 or fc00::/7 is not either.
+const NEVER_V6: [&str; 5] = ["2001:2::/48", "2001:10::/28", "2001:20::/28", "2001:db8::/32", "3fff::/20"];
+
+/// The networks of a class, for people: those of IPv4 in the order in which they are looked for, then those of IPv6.
+#[must_use]
+pub fn networks_of(class: AddressClass) -> Vec<String> {
+    let v4 = BLOCKS_V4.iter().filter(|(.., known)| *known == class);
+    let v4 = v4.map(|(block, prefix, _)| format!("{block}/{prefix}"));
+    let (single, v6): (Vec<String>, &[&str]) = match class {
+        AddressClass::Never => {
+            let v4 = METADATA_V4.iter().map(Ipv4Addr::to_string);
+            (v4.chain(METADATA_V6.iter().map(Ipv6Addr::to_string)).collect(), &NEVER_V6)
+        }
+        AddressClass::Private => (Vec::new(), &["fc00::/7"]),
+        AddressClass::Loopback => (Vec::new(), &["::1"]),
+        AddressClass::Public => (Vec::new(), &[]),
+    };
+    // A metadata service in a network that is named already needs no word of its own.
+    let is_covered = |text: &String| {
+        text.parse::<Ipv4Addr>().is_ok_and(|address| {
+            BLOCKS_V4
+                .iter()
+                .find(|(block, prefix, _)| is_in(address, *block, *prefix))
+                .is_some_and(|found| found.2 == class)
+        })
+    };
+    let single = single.into_iter().filter(|text| !is_covered(text));
+    v4.chain(v6.iter().map(ToString::to_string)).chain(single).collect()
+}
+
+fn is_in(address: Ipv4Addr, block: Ipv4Addr, prefix: u32) -> bool {
+    (address.to_bits() ^ block.to_bits()) >> (32 - prefix) == 0
+}
+
 /// Returns the class of `address`, after taking an embedded IPv4 address into account.
 #[must_use]
 pub fn classify(address: IpAddr) -> AddressClass {
@@ -66,10 +100,9 @@ fn classify_v4(address: Ipv4Addr) -> AddressClass {
     if METADATA_V4.contains(&address) {
         return AddressClass::Never;
     }
-    let holds = |block: Ipv4Addr, prefix: u32| (address.to_bits() ^ block.to_bits()) >> (32 - prefix) == 0;
     BLOCKS_V4
         .iter()
-        .find(|(block, prefix, _)| holds(*block, *prefix))
+        .find(|(block, prefix, _)| is_in(address, *block, *prefix))
         .map_or(AddressClass::Public, |(.., class)| *class)
 }
 
@@ -138,6 +171,27 @@ mod tests {
 
     use super::AddressClass::{Loopback, Never, Private, Public};
     use super::*;
+
+    /// The first address of each network that people are told of is of its class.
+    #[rstest]
+    fn networks_are_told_as_they_are_judged(#[values(Never, Private, Loopback)] class: AddressClass) {
+        let networks = networks_of(class);
+        assert!(!networks.is_empty());
+        for network in networks {
+            let first = network.split('/').next().unwrap().parse().unwrap();
+            // Two addresses in 192.0.0.0/24 are public; its first is none of them.
+            assert_eq!(classify(first), class, "{network}");
+        }
+    }
+
+    #[test]
+    fn documentation_and_metadata_are_named() {
+        let never = networks_of(Never);
+        for network in ["192.0.2.0/24", "169.254.0.0/16", "168.63.129.16", "fd00:ec2::254", "2001:db8::/32"] {
+            assert!(never.iter().any(|known| known == network), "{network}: {never:?}");
+        }
+        assert!(!never.iter().any(|known| known == "169.254.169.254"), "{never:?}");
+    }
 
     /// Reliability 28: un-mapping comes before classification.
     #[rstest]

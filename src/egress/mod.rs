@@ -26,7 +26,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use tokio::net::TcpStream;
 
-pub use address::{AddressClass, classify};
+pub use address::{AddressClass, classify, networks_of};
 pub use authorities::CaFileError;
 pub(crate) use authorities::authorities;
 pub(crate) use certificate_time::CertificateTime;

@@ -12,6 +12,7 @@
 pub mod description;
 pub mod gate;
 pub mod kit;
+pub mod listeners;
 pub mod openapi;
 mod outside;
 pub mod server;

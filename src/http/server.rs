@@ -1,6 +1,6 @@
 //! The HTTP server: actix-web on its own threads, with limits on slow clients and a stop that ends.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -13,11 +13,13 @@ use tokio::time::Instant;
 
 use crate::config::Config;
 use crate::config::limits::HttpLimits;
+use crate::config::listen_address::ListenAddress;
 use crate::http::description;
 use crate::http::gate::cors::Cors;
 use crate::http::gate::traffic::Traffic;
 use crate::http::gate::{Gate, GateRules};
 use crate::http::kit::body::BodyLimits;
+use crate::http::listeners::listen_on;
 use crate::http::openapi::known::KnownInputs;
 use crate::http::openapi::{Description, LazyDescription};
 use crate::http::outside::assets::serve_asset;
@@ -46,12 +48,12 @@ impl Server {
     }
 }
 
-/// Starts to answer on `listener`, and on the separate address of the metrics if there is one. `visitors` come first:
+/// Starts to answer on `listeners`, and on the separate address of the metrics if there is one. `visitors` come first:
 /// on the host of a status page there is no API.
 ///
 /// # Errors
 /// When a route is open or an address is taken.
-pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> anyhow::Result<Server> {
+pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) -> anyhow::Result<Server> {
     let (config, state) = (Arc::clone(&state.config), Arc::new(state));
     let described = Arc::clone(&config);
     let describe = move || Description::of(&description::document(&routes()?, &described));
@@ -86,7 +88,7 @@ pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> any
         });
         app.default_service(web::to(answer))
     };
-    let mut handles = vec![listen(app, listener, limits)?];
+    let mut handles = vec![listen(app, listeners, limits)?];
     if let Some(address) = own_metrics {
         handles.push(serve_metrics(address, limits, &front)?);
     }
@@ -133,19 +135,19 @@ fn cores() -> usize {
 }
 
 fn serve_metrics(
-    address: SocketAddr,
+    address: ListenAddress,
     limits: &HttpLimits,
     front: &web::Data<Front>,
 ) -> anyhow::Result<ServerHandle> {
     let front = front.clone();
     let app = move || App::new().app_data(front.clone()).route("/metrics", reading().to(operation::metrics));
-    listen(app, TcpListener::bind(address)?, limits)
+    listen(app, listen_on(address)?, limits)
 }
 
-/// Answers on one listener. Every address has the same limits on slow clients, and the same end.
+/// Answers on the listeners of one address. Every address has the same limits on slow clients, and the same end.
 fn listen<T, B>(
     app: impl Fn() -> App<T> + Send + Clone + 'static,
-    listener: TcpListener,
+    listeners: Vec<TcpListener>,
     limits: &HttpLimits,
 ) -> anyhow::Result<ServerHandle>
 where
@@ -156,16 +158,18 @@ where
 {
     let workers = if limits.workers == 0 { cores() } else { limits.workers };
     let unread = Duration::from_secs(limits.write_timeout_seconds);
-    socket2::SockRef::from(&listener).set_tcp_user_timeout(Some(unread))?;
-    let server = HttpServer::new(app)
+    let mut server = HttpServer::new(app)
         .workers(workers)
         .max_connections(limits.connections)
         .client_request_timeout(Duration::from_secs(limits.head_timeout_seconds))
         .keep_alive(Duration::from_secs(limits.keep_alive_seconds))
         .shutdown_timeout(limits.shutdown_seconds)
-        .disable_signals()
-        .listen(listener)?
-        .run();
+        .disable_signals();
+    for listener in listeners {
+        socket2::SockRef::from(&listener).set_tcp_user_timeout(Some(unread))?;
+        server = server.listen(listener)?;
+    }
+    let server = server.run();
     let handle = server.handle();
     drop(actix_web::rt::spawn(server));
     Ok(handle)

@@ -103,6 +103,38 @@ mod tests {
         }
     }
 
+    /// The reference of the API is on the ground of the browser, which is white or nearly black.
+    #[test]
+    fn links_of_the_reference_can_be_read() {
+        let sheet = include_str!("../http/openapi/templates/reference.css");
+        let accents: Vec<&str> = sheet.split("--accent:").skip(1).map(|rest| &rest[..7]).collect();
+        assert_eq!(accents.len(), 2, "one in light, one in dark");
+        for (accent, ground) in accents.into_iter().zip([[0xff; 3], [0x12; 3]]) {
+            assert!(contrast(parse(accent).unwrap(), ground) >= 4.5, "{accent}");
+        }
+    }
+
+    /// The beginning of the rule of a selector, up to its end.
+    fn rule<'a>(sheet: &'a str, selector: &str) -> &'a str {
+        let start = sheet.find(&format!("\n{selector} {{")).unwrap();
+        sheet[start..].split('}').next().unwrap()
+    }
+
+    /// On a phone a name is broken between its words, and what stands beside it wraps first.
+    #[test]
+    fn names_are_not_broken_within_words() {
+        let (_, sheet) = SHEETS[0];
+        assert!(!sheet.contains("anywhere"), "a word may be broken everywhere");
+        assert!(rule(sheet, ".component, summary").contains("flex-wrap: wrap"));
+        assert!(rule(sheet, ".name").contains("min-width: min(10rem, 100%)"));
+    }
+
+    /// The ring around a group that has the focus is not covered by its description.
+    #[test]
+    fn the_description_of_a_group_leaves_its_ring_alone() {
+        assert!(rule(SHEETS[0].1, "summary + .description").contains("margin-top: 0"));
+    }
+
     /// Columns: the operator's colour, that of links in light, in dark.
     #[rstest]
     #[case::kept_in_light("#9f1239", "#9f1239", "#c46e86")]

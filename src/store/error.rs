@@ -3,10 +3,12 @@
 //! Whoever reads or writes one database gets the error of that one, so that `From` can say what its failure means: the API
 //! answers differently for each. [`StoreError`] is for work on both.
 
-use std::borrow::Cow;
+use std::error::Error;
 use std::fmt::Display;
 
 use sea_orm::{DbErr, RuntimeErr, sqlx};
+
+use crate::store::file_trouble::{FileTrouble, database_code};
 
 /// An error of the main database.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +49,40 @@ pub enum StoreError {
     Panicked(&'static str),
 }
 
+/// Which of the databases an error is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseRole {
+    /// The main database.
+    Main,
+    /// The history.
+    History,
+}
+
+/// The trouble with a file of SQLite that an error of the store is about, and the database that has it; `None` when it is
+/// about no file, or of another crate.
+#[must_use]
+pub fn find_file_trouble(error: &(dyn Error + 'static)) -> Option<(DatabaseRole, FileTrouble)> {
+    let of_main = |error: &MainError| match error {
+        MainError::Database(problem) => Some((DatabaseRole::Main, FileTrouble::of(problem)?)),
+        MainError::Corrupt(_) => None,
+    };
+    let of_history = |error: &HistoryError| match error {
+        HistoryError::Database(problem) => Some((DatabaseRole::History, FileTrouble::of(problem)?)),
+        HistoryError::Overtaken(_) | HistoryError::Corrupt(_) => None,
+    };
+    if let Some(error) = error.downcast_ref::<MainError>() {
+        return of_main(error);
+    }
+    if let Some(error) = error.downcast_ref::<HistoryError>() {
+        return of_history(error);
+    }
+    match error.downcast_ref::<StoreError>()? {
+        StoreError::Main(error) => of_main(error),
+        StoreError::History(error) => of_history(error),
+        StoreError::Panicked(_) => None,
+    }
+}
+
 /// A row that holds something that this version cannot read.
 #[derive(Debug, thiserror::Error)]
 #[error("{table} row {row}: {problem}")]
@@ -79,7 +115,7 @@ impl MainError {
     #[must_use]
     pub fn is_given_up(&self) -> bool {
         let Self::Database(error) = self else { return false };
-        code(error).is_some_and(|code| ["40P01", "40001"].contains(&&*code))
+        database_code(error).is_some_and(|code| ["40P01", "40001"].contains(&&*code))
     }
 
     pub(super) fn corrupt(table: &'static str, row: &dyn Display, problem: &dyn Display) -> Self {
@@ -120,43 +156,36 @@ pub(super) fn is_away(error: &DbErr) -> bool {
 /// Returns true if PostgreSQL has ended a statement that waited too long for a lock (55P03) or took too long (57014), or a
 /// transaction that did not go on (25P03).
 pub(super) fn is_out_of_time(error: &DbErr) -> bool {
-    code(error).is_some_and(|code| ["55P03", "57014", "25P03"].contains(&&*code))
+    database_code(error).is_some_and(|code| ["55P03", "57014", "25P03"].contains(&&*code))
 }
 
-/// Returns true if SQLite says that the file is broken (SQLITE_CORRUPT), or no database (SQLITE_NOTADB).
-pub(super) fn is_damaged(error: &DbErr) -> bool {
-    // The lowest byte is the primary code; codes of PostgreSQL have five characters.
-    code(error).is_some_and(|code| {
-        code.len() < 5 && code.parse().is_ok_and(|code: u32| matches!(code & 0xff, 11 | 26))
-    })
-}
-
-/// Returns true if a write found no space: SQLite's code for that, and that of a shared memory that cannot grow; PostgreSQL's
-/// 53100. A wrapped error has the text of SQLite alone.
+/// Returns true if a write found no space: SQLite says so, or PostgreSQL (53100).
 pub(super) fn is_disk_full(error: &DbErr) -> bool {
-    const SHARED_MEMORY_CANNOT_GROW: u32 = 10 | 19 << 8;
-    let is_full = |code: u32| code & 0xff == 13 || code == SHARED_MEMORY_CANNOT_GROW;
-    // Codes of PostgreSQL have five characters.
-    let is_full = |code: Cow<'_, str>| code == "53100" || code.len() < 5 && code.parse().is_ok_and(is_full);
-    let by_code = code(error).is_some_and(is_full);
-    by_code || error.to_string().contains("disk is full")
+    FileTrouble::of(error) == Some(FileTrouble::DiskFull)
+        || database_code(error).is_some_and(|code| code == "53100")
 }
 
-fn code(error: &DbErr) -> Option<Cow<'_, str>> {
-    let (DbErr::Conn(RuntimeErr::SqlxError(error))
-    | DbErr::Exec(RuntimeErr::SqlxError(error))
-    | DbErr::Query(RuntimeErr::SqlxError(error))) = error
-    else {
-        return None;
-    };
-    error.as_database_error()?.code()
-}
-
-/// SQLite's result codes for a disk that is full, fails or cannot be opened, and for a file that another process
-/// keeps locked; PostgreSQL's for a full disk.
+/// Returns true for a disk that is full, fails or cannot be opened, and for a file that another process keeps locked;
+/// PostgreSQL says it of a full disk alone.
 fn is_without_disk(error: &DbErr) -> bool {
-    let Some(code) = code(error) else { return false };
-    // The lowest byte is the primary code: SQLITE_BUSY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN.
-    let is_disk_of_sqlite = |code: u32| matches!(code & 0xff, 5 | 10 | 13 | 14);
-    code == "53100" || code.len() < 5 && code.parse().is_ok_and(is_disk_of_sqlite)
+    use FileTrouble::{Closed, DiskFails, DiskFull, Locked};
+    is_disk_full(error)
+        || FileTrouble::of(error)
+            .is_some_and(|trouble| matches!(trouble, DiskFull | DiskFails | Closed | Locked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which database it is of decides which file is named.
+    #[test]
+    fn an_error_says_of_which_database_it_is() {
+        let locked = || DbErr::Custom("database is locked".into());
+        let of_main = StoreError::Main(locked().into());
+        assert_eq!(find_file_trouble(&of_main), Some((DatabaseRole::Main, FileTrouble::Locked)));
+        let of_history = HistoryError::from(locked());
+        assert_eq!(find_file_trouble(&of_history), Some((DatabaseRole::History, FileTrouble::Locked)));
+        assert_eq!(find_file_trouble(&MainError::from(DbErr::Custom("odd".into()))), None);
+    }
 }

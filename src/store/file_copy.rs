@@ -10,8 +10,12 @@ use sea_orm::sqlx::{self, AssertSqlSafe, ConnectOptions as _, Connection as _};
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 use watchkeeper_migration::{HistoryMigrator, MainMigrator, SegmentMigrator};
 
+use crate::store::file_trouble::FileTrouble;
+
 /// The wait for a lock that somebody else holds.
 const BUSY: Duration = Duration::from_secs(30);
+/// The same of somebody who only looks at the file.
+const BUSY_FOR_READERS: Duration = Duration::from_secs(5);
 /// The most that one check says of one file.
 const COMPLAINTS: usize = 10;
 
@@ -54,10 +58,27 @@ impl FileKind {
 
 /// An error of a file, with its name.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {problem}", file.display())]
+#[error("{}{}", self.said(), self.trouble().map_or_else(String::new, |trouble| format!(": {}", trouble.advice())))]
 pub struct FileError {
     file: PathBuf,
     problem: sqlx::Error,
+}
+
+impl FileError {
+    /// What is wrong, without what to do.
+    #[must_use]
+    pub fn said(&self) -> String {
+        match self.trouble() {
+            Some(trouble) => trouble.said(&self.file.display()),
+            None => format!("{}: {}", self.file.display(), self.problem),
+        }
+    }
+
+    /// The trouble that SQLite has with it, as far as it is known.
+    #[must_use]
+    pub fn trouble(&self) -> Option<FileTrouble> {
+        FileTrouble::of_driver(&self.problem)
+    }
 }
 
 /// A table and the number of its rows.
@@ -91,7 +112,7 @@ impl DatabaseFile {
     /// # Errors
     /// When it is not there or cannot be opened.
     pub async fn open(file: &Path) -> Result<Self, FileError> {
-        Self::open_with(file, SqliteConnectOptions::new().foreign_keys(false)).await
+        Self::open_with(file, SqliteConnectOptions::new().foreign_keys(false).busy_timeout(BUSY)).await
     }
 
     /// Opens a file that is there, to read alone: nothing is written beside it that was not there before.
@@ -102,11 +123,12 @@ impl DatabaseFile {
         // Without a log beside it nobody writes, and none needs to be made.
         let log = file.with_file_name(format!("{}-wal", file.file_name().unwrap_or_default().display()));
         let options = SqliteConnectOptions::new().foreign_keys(false).read_only(true);
+        let options = options.busy_timeout(BUSY_FOR_READERS);
         Self::open_with(file, options.immutable(!log.exists())).await
     }
 
     async fn open_with(file: &Path, options: SqliteConnectOptions) -> Result<Self, FileError> {
-        let options = options.filename(file).create_if_missing(false).busy_timeout(BUSY);
+        let options = options.filename(file).create_if_missing(false);
         let file = file.to_owned();
         match options.disable_statement_logging().connect().await {
             Ok(connection) => Ok(Self { connection, file }),
@@ -201,6 +223,17 @@ impl DatabaseFile {
             sqlx::query_scalar("SELECT count(*) FROM service").fetch_one(&mut self.connection).await;
         let rows = rows.map_err(|problem| self.failed(problem))?;
         Ok(u64::try_from(rows).unwrap_or_default())
+    }
+
+    /// The settings of the channels of the main database that send mails, as they are stored; secrets in them are sealed.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn mail_settings(&mut self) -> Result<Vec<String>, FileError> {
+        let text =
+            "SELECT settings FROM notification_channel WHERE kind = 'email' AND is_enabled ORDER BY id";
+        let found = sqlx::query_scalar(text).fetch_all(&mut self.connection).await;
+        found.map_err(|problem| self.failed(problem))
     }
 
     /// The rows of each table, by name.

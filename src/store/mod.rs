@@ -26,6 +26,7 @@ pub mod escalations;
 pub mod events;
 pub mod feed_positions;
 pub mod file_copy;
+pub mod file_trouble;
 pub mod heartbeats;
 pub mod history;
 pub mod idempotency_keys;
@@ -70,7 +71,7 @@ pub mod windows;
 
 pub use database::{Database, Databases};
 pub use disk_record::FullDisk;
-pub use error::{CorruptRow, HistoryError, MainError, StoreError};
+pub use error::{CorruptRow, DatabaseRole, HistoryError, MainError, StoreError, find_file_trouble};
 /// A handle that reads and writes run on: a connection, a pool or a transaction.
 pub use sea_orm::ConnectionTrait as Connection;
 /// A pool of connections that reads run on.

@@ -4,7 +4,9 @@ use sea_orm::{DatabaseConnection, DbErr};
 use sea_orm_migration::MigratorTrait;
 
 use crate::config::credentials::without_urls;
-use crate::store::error::{is_away, is_damaged, is_out_of_time};
+use crate::store::error::{is_away, is_out_of_time};
+use crate::store::file_trouble::FileTrouble;
+use crate::store::upgrade_copy;
 
 /// An error while opening a database or bringing it up to date. What the driver said is part of the text, and not told
 /// a second time as its source.
@@ -45,13 +47,13 @@ pub enum OpenError {
         /// The first step that this version does not know.
         step: String,
     },
-    /// Its file holds no database, or a broken one.
-    #[error(
-        "the database {url} is damaged: restore a backup, or repair a copy of the file with 'sqlite3 FILE .recover'"
-    )]
-    Damaged {
-        /// Address without credentials.
+    /// Its file cannot be used.
+    #[error("{}", trouble.describe(&shown_file(url)))]
+    File {
+        /// Address of the file.
         url: String,
+        /// What is wrong with it.
+        trouble: FileTrouble,
     },
 }
 
@@ -59,7 +61,10 @@ impl OpenError {
     /// An error of opening the database at `url`, which holds no credentials.
     pub(in crate::store) fn connect(url: &str, problem: DbErr) -> Self {
         let url = url.to_owned();
-        if is_damaged(&problem) { Self::Damaged { url } } else { Self::Connect { url, problem } }
+        match FileTrouble::of(&problem).filter(|_| is_file(&url)) {
+            Some(trouble) => Self::File { url, trouble },
+            None => Self::Connect { url, problem },
+        }
     }
 
     /// Returns true if nobody answers there. That may change, a refusal will not.
@@ -69,13 +74,19 @@ impl OpenError {
             Self::Connect { problem, .. } | Self::Migrate { problem, .. } => {
                 is_away(problem) || is_out_of_time(problem)
             }
-            Self::OldSqlite(_)
-            | Self::Unfinished(_)
-            | Self::Copy(_)
-            | Self::Newer { .. }
-            | Self::Damaged { .. } => false,
+            Self::File { trouble, .. } => *trouble == FileTrouble::Locked,
+            Self::OldSqlite(_) | Self::Unfinished(_) | Self::Copy(_) | Self::Newer { .. } => false,
         }
     }
+}
+
+fn is_file(url: &str) -> bool {
+    url.starts_with("sqlite:")
+}
+
+/// The file of an address, as an operator names it.
+fn shown_file(url: &str) -> String {
+    upgrade_copy::file_of(url).map_or_else(|| url.to_owned(), |file| file.display().to_string())
 }
 
 /// Brings the database at `url`, which holds no credentials, up to date.
@@ -88,8 +99,8 @@ pub(in crate::store) async fn migrate<M: MigratorTrait>(
 ) -> Result<(), OpenError> {
     let Err(problem) = M::up(connection, None).await else { return Ok(()) };
     let url = url.to_owned();
-    if is_damaged(&problem) {
-        return Err(OpenError::Damaged { url });
+    if let Some(trouble) = FileTrouble::of(&problem).filter(|_| is_file(&url)) {
+        return Err(OpenError::File { url, trouble });
     }
     Err(match unknown_step::<M>(connection).await {
         Some(step) => OpenError::Newer { url, step },

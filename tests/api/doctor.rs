@@ -1,12 +1,13 @@
 //! `watchkeeper doctor`: what is fine, what is not, and what to do next; nothing is made or changed.
 
 use std::fs;
-use std::net::TcpListener;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::create_unconfigured;
 use crate::support::server::Server;
@@ -198,4 +199,57 @@ fn what_this_user_may_not_read_is_not_known() {
     let (verdicts, said) = found(&output, "installation");
     assert!(verdicts == ["unknown"] && said.contains("user of the server"), "{said}");
     assert!(!said.contains("watchkeeper serve"), "{said}");
+}
+
+/// Answers every connection with this text, as long as the test runs; in HTTP the client speaks first.
+fn answering(text: String) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            if text.starts_with("HTTP") {
+                let _ = stream.read(&mut [0; 4_096]);
+            }
+            let _ = stream.write_all(text.as_bytes());
+            // Until the other side has had it.
+            let _ = stream.shutdown(Shutdown::Write);
+            let _ = stream.read_to_end(&mut Vec::new());
+        }
+    });
+    address
+}
+
+/// The mail servers of channels are greeted; nobody logs in, and a channel that is off is not asked for.
+#[test]
+fn mail_servers_of_channels_are_asked() {
+    let server = Server::embedded("", &[]);
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (greeting, refusing) = (answering("220 mail ready\r\n".into()), answering("554 no\r\n".into()));
+    for (address, is_enabled) in [(greeting, true), (greeting, true), (refusing, true), (closed, false)] {
+        let settings = json!({
+            "host": "127.0.0.1", "port": address.port(), "encryption": "none", "from": "a@example.org", "to": ["b@example.org"],
+        });
+        let channel =
+            json!({"kind": "email", "name": "Mails", "settings": settings, "is_enabled": is_enabled});
+        server.client().post("/v1/notification-channels", &channel).expect(201);
+    }
+    let output = server.command(&["doctor", "--json", "--listen", &server.base().replace("http://", "")]);
+    let (mut verdicts, said) = found(&output, "mail server");
+    verdicts.sort();
+    assert_eq!(verdicts, ["fine", "problem"], "{said}");
+    assert!(said.contains(&format!("127.0.0.1:{} refuses or is none: 554 no", refusing.port())), "{said}");
+}
+
+/// Whoever answers for the public address says what time it is there.
+#[test]
+fn the_clock_is_compared_with_the_public_address() {
+    let place = tempfile::tempdir().unwrap();
+    let date = "Sat, 01 Jan 2000 00:00:00 GMT";
+    let answer = format!("HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    let url = format!("http://{}", answering(answer));
+    let output = doctor(&place.path().join("data"), &[("WATCHKEEPER_PUBLIC_API_URL", &url)]);
+    let (verdicts, said) = found(&output, "clock");
+    assert!(verdicts == ["warning"] && said.contains("s ahead of that of") && said.contains("NTP"), "{said}");
+    assert_eq!(found(&doctor(&place.path().join("data"), &[]), "clock").0, [""; 0]);
 }

@@ -277,6 +277,12 @@ async fn flags_say_what_lines_leave_out() {
     let counts = (&done["read"], &done["stored"], &done["too_old"]);
     assert_eq!(counts, (&json!(2), &json!(1), &json!(1)), "{done}");
     assert_eq!(done["services"][0]["results"], 1);
+    let shown =
+        server.command(&["import", "--default-location", "fra", "--service-map", &map, "--dry-run", &path]);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let heads = shown.lines().find(|line| line.starts_with("service")).unwrap_or_default();
+    let words = heads.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words, "service first result last result results name", "{shown}");
 }
 
 /// Bytes of its file that an import has stored.

@@ -24,6 +24,7 @@ mod component_tree;
 mod components;
 mod contacts;
 mod custom_domains;
+mod database_files;
 mod dependencies;
 mod doctor;
 mod edges;

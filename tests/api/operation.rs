@@ -207,3 +207,22 @@ fn a_single_check_shows_what_it_found() {
     assert!(refused.status.code() == Some(2) && said.lines().count() == 1, "{said}");
     assert!(said.contains("did you mean metadata.days_until_expiry?"), "{said}");
 }
+
+/// It is one address of each family.
+#[test]
+fn localhost_can_be_listened_on() {
+    let server = Server::with("", &[("WATCHKEEPER_LISTEN", "localhost:0")]);
+    let port: u16 = server.base().rsplit_once(':').unwrap().1.parse().unwrap();
+    for host in ["127.0.0.1", "::1"] {
+        if host == "127.0.0.1" || std::net::TcpListener::bind("[::1]:0").is_ok() {
+            std::net::TcpStream::connect((host, port)).unwrap_or_else(|error| panic!("{host}: {error}"));
+        }
+    }
+}
+
+#[test]
+fn a_name_that_cannot_be_listened_on_is_refused_with_what_can() {
+    let (code, said) = failing_start("listen = \"example.net:80\"", &[]);
+    let is_refused = code == Some(2) && said.contains("example.net:80");
+    assert!(is_refused && said.contains("localhost:8080, or *:8080 for all addresses"), "{said}");
+}

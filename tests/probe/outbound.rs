@@ -56,7 +56,7 @@ async fn answer(response: impl Into<Vec<u8>>) -> Result<Answer, Failed> {
 async fn a_request_arrives_as_it_was_given() {
     let server = Server::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let got = own().send(post(&server.url("/hook?a=b#c"))).await.unwrap();
-    assert_eq!(got, Answer { status: 200, retry_after: None, excerpt: "ok".to_owned() });
+    assert_eq!(got, Answer { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() });
     let request = &server.requests()[0];
     assert!(
         request.starts_with("POST /hook?a=b HTTP/1.1\r\n") && request.ends_with("\r\n\r\nparole"),
@@ -121,7 +121,7 @@ async fn an_untidy_head_is_an_answer(#[case] lines: &str) {
     let response = format!("HTTP/1.1 200 OK\r\n{lines}\r\nContent-Length: 2\r\n\r\nok");
     assert_eq!(
         answer(response).await,
-        Ok(Answer { status: 200, retry_after: None, excerpt: "ok".to_owned() })
+        Ok(Answer { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() })
     );
 }
 
@@ -136,7 +136,7 @@ async fn an_untidy_head_is_an_answer(#[case] lines: &str) {
 async fn an_untidy_answer_is_one(#[case] response: &str) {
     assert_eq!(
         answer(response).await,
-        Ok(Answer { status: 200, retry_after: None, excerpt: "ok".to_owned() })
+        Ok(Answer { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() })
     );
 }
 
@@ -150,7 +150,7 @@ async fn an_answer_without_end_is_one() {
     })
     .await;
     let got = own().send(post(&server.url("/"))).await;
-    assert_eq!(got, Ok(Answer { status: 200, retry_after: None, excerpt: "ok".to_owned() }));
+    assert_eq!(got, Ok(Answer { status: 200, retry_after: None, date: None, excerpt: "ok".to_owned() }));
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ const SOME_PASSES: Duration = Duration::from_millis(1_500);
 
 async fn start(folder: &Path, days_ahead: i64, trust_clock: bool) -> App {
     let mut config = Config {
-        listen: ([127, 0, 0, 1], 0).into(),
+        listen: "127.0.0.1:0".parse().unwrap(),
         data_dir: folder.to_owned(),
         trust_clock,
         ..Config::default()

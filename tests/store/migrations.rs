@@ -140,12 +140,12 @@ async fn a_database_of_a_newer_version_is_told_from_others(
     assert_eq!(refusal.matches("m2099").count(), 1, "{refusal}");
 }
 
-/// Columns: the bytes that are overwritten.
+/// Columns: the bytes that are overwritten, what is said of the file.
 #[rstest]
-#[case::no_database(0..100)]
-#[case::a_broken_database(4_096..65_536)]
+#[case::no_database(0..100, "is no database, or its beginning is damaged: restore a backup")]
+#[case::a_broken_database(4_096..65_536, "is damaged: restore a backup")]
 #[tokio::test]
-async fn a_damaged_file_is_named(#[case] broken: Range<usize>) {
+async fn a_damaged_file_is_named(#[case] broken: Range<usize>, #[case] said: &str) {
     let Some(place) = Backend::Sqlite.place().await else { return };
     let main = connect(&place.main_url).await;
     MainMigrator::up(&main, None).await.unwrap();
@@ -156,7 +156,7 @@ async fn a_damaged_file_is_named(#[case] broken: Range<usize>) {
     content[broken].fill(0x5a);
     std::fs::write(file, content).unwrap();
     let refusal = refusal(&place).await;
-    assert!(refusal.contains(file) && refusal.contains("is damaged: restore a backup"), "{refusal}");
+    assert!(refusal.contains(file) && refusal.contains(said), "{refusal}");
 }
 
 /// The policy of a new organisation grouped by any tag before; those that somebody has edited keep their meaning.

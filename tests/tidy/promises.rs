@@ -1,4 +1,5 @@
-//! The tests that docs/reliability.md names are there: a name that leads nowhere is a statement that nothing shows.
+//! What the documents promise is there: the tests that docs/reliability.md names, the files that links lead to; and the guides
+//! of what happens after a check name each other.
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,75 @@ fn every_test_that_the_document_names_is_there() {
     assert!(named.len() > 60, "the document names hardly a test: {named:?}");
     let missing: Vec<&str> = named.into_iter().filter(|name| !is_there(name)).collect();
     assert!(missing.is_empty(), "no test has these names:\n{}\n", missing.join("\n"));
+}
+
+/// The guides of what happens after a check: whoever reads one finds the others.
+const GUIDES: [&str; 9] = [
+    "access-scopes.md",
+    "alerting.md",
+    "events.md",
+    "incidents.md",
+    "maintenances.md",
+    "oncall.md",
+    "simulate.md",
+    "sla.md",
+    "verdicts.md",
+];
+
+/// The files that links of a Markdown text lead to, without addresses of the web and without anchors.
+fn linked_from(text: &str) -> Vec<&str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let files = targets.filter(|target| !target.contains("://") && !target.contains(char::is_whitespace));
+    files.map(|target| target.split('#').next().unwrap_or_default()).filter(|file| !file.is_empty()).collect()
+}
+
+fn documents() -> Vec<PathBuf> {
+    let is_document = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "md");
+    let docs = std::fs::read_dir("docs").into_iter().flatten().flatten();
+    let docs = docs.map(|entry| entry.path()).filter(is_document);
+    docs.chain(["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(PathBuf::from)).collect()
+}
+
+#[test]
+fn every_link_leads_to_a_file() {
+    let mut missing = Vec::new();
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        let folder = document.parent().unwrap();
+        let broken = linked_from(&text).into_iter().filter(|file| !folder.join(file).exists());
+        missing.extend(broken.map(|file| format!("{}: {file}", document.display())));
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
+fn the_map_names_every_document() {
+    let text = std::fs::read_to_string("docs/README.md").unwrap();
+    let (linked, documents) = (linked_from(&text), documents());
+    assert!(documents.len() > 20, "{documents:?}");
+    let name = |document: &Path| document.strip_prefix("docs").ok().map(Path::to_path_buf);
+    for document in
+        documents.iter().filter_map(|document| name(document)).filter(|name| *name != Path::new("README.md"))
+    {
+        assert!(linked.iter().any(|file| Path::new(file) == document), "{}", document.display());
+    }
+}
+
+#[test]
+fn guides_name_each_other() {
+    for guide in GUIDES {
+        let text = std::fs::read_to_string(Path::new("docs").join(guide)).unwrap();
+        let linked = linked_from(&text);
+        let missing: Vec<_> =
+            GUIDES.iter().filter(|other| **other != guide && !linked.contains(other)).collect();
+        assert!(missing.is_empty(), "docs/{guide} does not name {missing:?}");
+    }
+}
+
+#[test]
+fn links_are_found() {
+    let text = "[a](a.md), [b](b.md#c), [here](#d), [web](https://e.example/f.md), f[0](1 + 2)";
+    assert_eq!(linked_from(text), ["a.md", "b.md"]);
 }
 
 #[test]

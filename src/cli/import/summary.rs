@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::cli::import::directory::Directory;
+use crate::cli::table::{self, Cell, Side};
 use crate::clock::Timestamp;
 use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
@@ -87,13 +88,34 @@ impl Summary {
         }
         text += &format!("too old        {:>12}\n", self.too_old);
         text += &format!("bad            {:>12}\n", self.bad);
-        for (service, seen) in self.services() {
-            let name = directory.get(service).map_or("", |known| known.service.name.as_str());
-            let id = directory.get(service).map(|known| known.service.id.to_string()).unwrap_or_default();
-            let Seen { results, first, last } = seen;
-            text += &format!("{id}  {first} to {last}  {results:>10}  {name}\n");
+        text + &self.table(directory)
+    }
+
+    /// The results of each service, with headings; nothing without any.
+    fn table(&self, directory: &Directory) -> String {
+        let row = |(service, seen): (ServiceKey, Seen)| {
+            let known = directory.get(service).map(|known| &known.service);
+            let text = |text: Option<String>| Cell::of(text.unwrap_or_default());
+            vec![
+                text(known.map(|service| service.id.to_string())),
+                Cell::of(seen.first.to_string()),
+                Cell::of(seen.last.to_string()),
+                Cell::number(seen.results),
+                text(known.map(|service| service.name.clone())),
+            ]
+        };
+        let rows: Vec<_> = self.services().map(row).collect();
+        if rows.is_empty() {
+            return String::new();
         }
-        text
+        let head = [
+            ("service", Side::Left),
+            ("first result", Side::Left),
+            ("last result", Side::Left),
+            ("results", Side::Right),
+            ("name", Side::Left),
+        ];
+        format!("\n{}\n", table::draw(head, rows, false).join("\n"))
     }
 
     /// For machines.

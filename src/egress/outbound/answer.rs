@@ -5,7 +5,7 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, RETRY_AFTER};
+use http::header::{CONTENT_LENGTH, DATE, RETRY_AFTER};
 use http::{HeaderMap, Response};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -26,6 +26,8 @@ pub struct Answer {
     pub status: u16,
     /// The time at which the server wants to be asked again.
     pub retry_after: Option<RetryAfter>,
+    /// The time by the server's clock, in whole seconds.
+    pub date: Option<Timestamp>,
     /// The first 1 KiB of the body as text, without control characters. A server may have sent back what it was sent.
     pub excerpt: String,
 }
@@ -55,9 +57,14 @@ impl RetryAfter {
             // A number beyond all measure is still a wish to be left alone.
             return Some(Self::In(Duration::from_secs(text.parse::<u32>().unwrap_or(u32::MAX).into())));
         }
-        let at = httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        Some(Self::At(Timestamp::from_ms(i64::try_from(at.as_millis()).ok()?)))
+        read_date(text).map(Self::At)
     }
+}
+
+/// A time as HTTP writes it (RFC 9110, section 5.6.7).
+fn read_date(text: &str) -> Option<Timestamp> {
+    let at = httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(Timestamp::from_ms(i64::try_from(at.as_millis()).ok()?))
 }
 
 impl Answer {
@@ -77,6 +84,7 @@ impl Answer {
         Ok(Self {
             status: head.status.as_u16(),
             retry_after: RetryAfter::of(&head.headers),
+            date: head.headers.get(DATE).and_then(|date| read_date(date.to_str().ok()?.trim())),
             excerpt: excerpt(&kept),
         })
     }

@@ -3,13 +3,14 @@
 use sea_orm::sqlx;
 
 use super::cell::Unfit;
+use crate::store::file_trouble::FileTrouble;
 use crate::store::open_error::OpenError;
 
 /// An error of a promotion. Whatever it is, the embedded installation is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum PromotionError {
     /// The embedded databases cannot be read.
-    #[error("the embedded installation cannot be read: {0}")]
+    #[error("the embedded installation cannot be read: {}", source_text(.0))]
     Source(sqlx::Error),
     /// The target does not answer, or refuses.
     #[error("{url}: {problem}")]
@@ -56,6 +57,13 @@ pub enum PromotionError {
         /// Checksum of the page in the target.
         target_sum: String,
     },
+}
+
+fn source_text(problem: &sqlx::Error) -> String {
+    match FileTrouble::of_driver(problem) {
+        Some(trouble) => trouble.describe(&"a file of it ('watchkeeper doctor' says which)"),
+        None => problem.to_string(),
+    }
 }
 
 impl PromotionError {

@@ -357,7 +357,9 @@ fn launch(folder: &TempDir, environment: &[(String, String)]) -> (Child, SocketA
     match line.trim().strip_prefix("Watchkeeper answers at ") {
         Some(base) => {
             let said = || base.strip_prefix("http://").unwrap().to_owned();
-            let address = told.map_or_else(said, |(_, address)| address.clone()).parse().unwrap();
+            // A name is no address.
+            let told = told.and_then(|(_, address)| address.parse().ok());
+            let address = told.unwrap_or_else(|| said().parse().unwrap());
             conformance::forget(address);
             (child, address)
         }

@@ -1,0 +1,77 @@
+//! The files of the embedded databases, as the settings name them: in the data folder, or where an address of SQLite says.
+
+use std::path::PathBuf;
+
+use crate::config::Config;
+
+/// The embedded databases in the data folder.
+pub(super) const MAIN_FILE: &str = "main.db";
+pub(super) const HISTORY_FILE: &str = "history.db";
+
+/// The files of an embedded installation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmbeddedFiles {
+    /// The main database.
+    pub main: PathBuf,
+    /// The history database; its segments lie in a folder beside it.
+    pub history: PathBuf,
+}
+
+/// A setting that names a PostgreSQL where an embedded database is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForeignDatabase {
+    /// The key of the setting.
+    pub key: &'static str,
+}
+
+/// The files that the settings name.
+///
+/// # Errors
+/// When a database is not embedded.
+pub fn files(config: &Config) -> Result<EmbeddedFiles, ForeignDatabase> {
+    Ok(EmbeddedFiles { main: main_file(config)?, history: history_file(config)? })
+}
+
+/// The file of the main database.
+///
+/// # Errors
+/// When it is not embedded.
+pub fn main_file(config: &Config) -> Result<PathBuf, ForeignDatabase> {
+    file(config, ("database_url", config.database_url.as_deref()), MAIN_FILE)
+}
+
+/// The file of the history database.
+///
+/// # Errors
+/// When it is not embedded.
+pub fn history_file(config: &Config) -> Result<PathBuf, ForeignDatabase> {
+    file(config, ("history_url", config.history_url.as_deref()), HISTORY_FILE)
+}
+
+fn file(
+    config: &Config,
+    (key, url): (&'static str, Option<&str>),
+    name: &str,
+) -> Result<PathBuf, ForeignDatabase> {
+    match url.map(|url| url.strip_prefix("sqlite:")) {
+        None => Ok(config.data_dir.join(name)),
+        Some(Some(rest)) => Ok(rest.trim_start_matches("//").split('?').next().unwrap_or_default().into()),
+        Some(None) => Err(ForeignDatabase { key }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_are_those_of_the_settings() {
+        let config = Config { data_dir: "data".into(), ..Config::default() };
+        let embedded = files(&config).unwrap();
+        assert_eq!((embedded.main, embedded.history), ("data/main.db".into(), "data/history.db".into()));
+        let elsewhere = Config { history_url: Some("sqlite:///far/h.db?mode=rwc".into()), ..config.clone() };
+        assert_eq!(files(&elsewhere).unwrap().history, PathBuf::from("/far/h.db"));
+        let moved = Config { database_url: Some("postgres://h/d".into()), ..config };
+        assert_eq!(files(&moved).unwrap_err().key, "database_url");
+    }
+}

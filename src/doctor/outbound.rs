@@ -1,0 +1,201 @@
+//! What this machine reaches by the way out of messages: the clock of the API as others see it, and the mail servers of channels.
+//! No mail is sent and nobody logs in.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use http::Method;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::time::timeout;
+
+use crate::app::{self, database_files};
+use crate::clock::{Clock, Timestamp};
+use crate::config::Config;
+use crate::doctor::finding::Finding;
+use crate::egress::outbound::{Failed, Outbound, OutboundUrl, Request};
+use crate::store::file_copy::DatabaseFile;
+
+/// The wait for an answer.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+/// Clocks may differ by so much, in milliseconds; a date of HTTP has whole seconds.
+const APART_MS: i64 = 3_000;
+/// Most mail servers that are asked.
+const MAIL_SERVERS: usize = 10;
+
+/// Compares the clock with that of `public_api_url`, which a proxy on another machine may answer; nothing where none is set.
+pub(super) async fn check_clock(config: Arc<Config>) -> Vec<Finding> {
+    let address = format!("{}/healthz", config.base_url());
+    let (Some(_), Ok(url)) = (&config.public_api_url, OutboundUrl::parse(&address)) else {
+        return Vec::new();
+    };
+    let Ok(outbound) = app::outbound(&config, &Clock::System) else { return Vec::new() };
+    let request = Request {
+        method: Method::GET,
+        url,
+        headers: Vec::new(),
+        body: Bytes::new(),
+        deadline: ANSWER_WITHIN,
+    };
+    // What it means that nobody answers is said by another check.
+    let Ok(answer) = outbound.send(request).await else { return Vec::new() };
+    answer.date.map(|date| judge_clock(&config.base_url(), date, Clock::System.now())).into_iter().collect()
+}
+
+fn judge_clock(base: &str, there: Timestamp, here: Timestamp) -> Finding {
+    let apart_ms = there.ms_since(here);
+    if (-APART_MS..=APART_MS).contains(&apart_ms) {
+        return Finding::fine("clock", format!("it agrees with that of {base}"));
+    }
+    let (seconds, side) = (apart_ms.abs() / 1_000, if apart_ms > 0 { "behind" } else { "ahead of" });
+    Finding::warning(
+        "clock",
+        format!("the clock of this machine is {seconds} s {side} that of {base}"),
+        "let both machines set their clocks by NTP",
+    )
+}
+
+/// A mail server as channels name it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct MailServer {
+    host: String,
+    port: u16,
+    is_encrypted: bool,
+}
+
+impl MailServer {
+    /// That of the stored settings of a channel.
+    fn read(settings: &str) -> Option<Self> {
+        let settings: Value = serde_json::from_str(settings).ok()?;
+        let port = settings["port"].as_u64().unwrap_or(587);
+        Some(Self {
+            host: settings["host"].as_str().filter(|host| !host.is_empty())?.to_owned(),
+            port: u16::try_from(port).ok()?,
+            is_encrypted: settings["encryption"] == "tls",
+        })
+    }
+
+    /// Connects and hears the greeting.
+    async fn greet(&self, outbound: &Outbound) -> Result<String, String> {
+        let heard = timeout(ANSWER_WITHIN, self.first_line(outbound)).await;
+        heard.map_err(|_| format!("no greeting within {} s", ANSWER_WITHIN.as_secs()))?
+    }
+
+    async fn first_line(&self, outbound: &Outbound) -> Result<String, String> {
+        let text = |failed: Failed| failed.to_string();
+        let stream = outbound.reach(&self.host, self.port).await.map_err(text)?;
+        if self.is_encrypted {
+            read_line(outbound.secure(stream, &self.host).await.map_err(text)?).await
+        } else {
+            read_line(stream).await
+        }
+    }
+}
+
+/// The first 512 bytes of a line, the most that RFC 5321 (4.5.3.1.5) allows.
+async fn read_line(stream: impl AsyncRead + Unpin) -> Result<String, String> {
+    let mut line = Vec::new();
+    let mut stream = stream.take(512);
+    while !line.ends_with(b"\n") && stream.read_buf(&mut line).await.map_err(|error| error.to_string())? > 0 {
+    }
+    Ok(String::from_utf8_lossy(&line).trim().to_owned())
+}
+
+/// Asks the mail servers of the channels that are on; nothing where there are none.
+pub(super) async fn check_mail_servers(config: Arc<Config>) -> Vec<Finding> {
+    let Ok(main) = database_files::main_file(&config) else {
+        let said = "channels are in PostgreSQL and their mail servers not asked";
+        return vec![Finding::unknown(
+            "mail server",
+            said,
+            "send a test: POST /v1/notification-channels/ID/test",
+        )];
+    };
+    let stored = async { DatabaseFile::open_to_read(&main).await?.mail_settings().await };
+    // What is wrong with the database is said by another check.
+    let Ok(stored) = stored.await else { return Vec::new() };
+    let servers: BTreeSet<MailServer> = stored.iter().filter_map(|text| MailServer::read(text)).collect();
+    let outbound = match app::outbound(&config, &Clock::System) {
+        Ok(outbound) => outbound,
+        Err(error) => {
+            return vec![Finding::problem(
+                "mail server",
+                error.to_string(),
+                "look at probe.ca_file and the name servers",
+            )];
+        }
+    };
+    let asked = servers.iter().take(MAIL_SERVERS);
+    join_all(asked.map(async |server| judge_greeting(server, server.greet(&outbound).await))).await
+}
+
+fn judge_greeting(server: &MailServer, greeting: Result<String, String>) -> Finding {
+    let check = "mail server";
+    let MailServer { host, port, .. } = server;
+    let advice =
+        "look at host, port and encryption of the channel, and at the way there; then send a test to it";
+    match greeting {
+        Ok(greeting) if greeting.starts_with("220") => Finding::fine(check, format!("{host}:{port} answers")),
+        Ok(greeting) if greeting.is_empty() => {
+            Finding::problem(check, format!("{host}:{port} hangs up without a greeting"), advice)
+        }
+        Ok(greeting) => {
+            Finding::problem(check, format!("{host}:{port} refuses or is none: {greeting}"), advice)
+        }
+        Err(problem) => {
+            Finding::problem(check, format!("{host}:{port} cannot be reached: {problem}"), advice)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::doctor::finding::Verdict;
+
+    #[rstest]
+    #[case(0, Verdict::Fine, "agrees")]
+    #[case(3_000, Verdict::Fine, "agrees")]
+    #[case(-3_001, Verdict::Warning, "3 s ahead of")]
+    #[case(90_000, Verdict::Warning, "90 s behind")]
+    fn clocks_that_are_apart_are_a_warning(
+        #[case] apart_ms: i64,
+        #[case] verdict: Verdict,
+        #[case] said: &str,
+    ) {
+        let here = Timestamp::from_ms(1_000_000);
+        let found = judge_clock("https://api.example.com", Timestamp::from_ms(1_000_000 + apart_ms), here);
+        assert_eq!(found.verdict, verdict);
+        assert!(found.said.contains(said), "{found:?}");
+    }
+
+    #[rstest]
+    #[case(r#"{"host": "mail.example.net"}"#, Some(("mail.example.net", 587, false)))]
+    #[case(r#"{"host": "m", "port": 465, "encryption": "tls"}"#, Some(("m", 465, true)))]
+    #[case(r#"{"host": ""}"#, None)]
+    #[case(r#"{"host": "m", "port": 70000}"#, None)]
+    #[case("no json", None)]
+    fn the_server_of_a_channel_is_read(#[case] settings: &str, #[case] expected: Option<(&str, u16, bool)>) {
+        let expected = expected.map(|(host, port, is_encrypted)| MailServer {
+            host: host.to_owned(),
+            port,
+            is_encrypted,
+        });
+        assert_eq!(MailServer::read(settings), expected);
+    }
+
+    #[rstest]
+    #[case(Ok("220 mail.example.net ESMTP".to_owned()), Verdict::Fine)]
+    #[case(Ok("554 go away".to_owned()), Verdict::Problem)]
+    #[case(Ok(String::new()), Verdict::Problem)]
+    #[case(Err("refused".to_owned()), Verdict::Problem)]
+    fn a_greeting_is_judged(#[case] greeting: Result<String, String>, #[case] verdict: Verdict) {
+        let server = MailServer { host: "m".to_owned(), port: 25, is_encrypted: false };
+        assert_eq!(judge_greeting(&server, greeting).verdict, verdict);
+    }
+}

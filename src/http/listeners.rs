@@ -1,0 +1,75 @@
+//! The sockets that the server accepts connections on: one for each family that an address means.
+
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener};
+
+use nix::errno::Errno;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::config::listen_address::ListenAddress;
+
+/// Connections that wait to be accepted.
+const BACKLOG: i32 = 1_024;
+
+/// Listens on an address. The second family is left out on a machine without it.
+///
+/// # Errors
+/// When an address is taken, or is none of this machine.
+pub fn listen_on(wanted: ListenAddress) -> io::Result<Vec<TcpListener>> {
+    let first = TcpListener::bind(wanted.address())?;
+    // The system may have chosen the port.
+    let wanted = wanted.with_port(first.local_addr()?.port());
+    let mut listeners = vec![first];
+    match wanted.second_address().map(listen_on_ipv6_alone) {
+        None => {}
+        Some(Ok(second)) => listeners.push(second),
+        Some(Err(error)) if is_without_ipv6(&error) => {
+            tracing::info!(address = %wanted, "this machine has no IPv6: listening on IPv4 alone");
+        }
+        Some(Err(error)) => return Err(error),
+    }
+    Ok(listeners)
+}
+
+/// Beside a socket of IPv4, one for all of IPv6 must not take IPv4 as well.
+fn listen_on_ipv6_alone(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::IPV6, Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_only_v6(true)?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+fn is_without_ipv6(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(Errno::EAFNOSUPPORT as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Both families answer on one port, if the machine has both.
+    #[rstest]
+    fn both_families_are_listened_on(#[values("localhost:0", "*:0")] text: &str) {
+        let listeners = listen_on(text.parse().unwrap()).unwrap();
+        let port = listeners[0].local_addr().unwrap().port();
+        TcpStream::connect(("127.0.0.1", port)).unwrap();
+        if listeners.len() == 2 {
+            TcpStream::connect(("::1", port)).unwrap();
+        }
+        assert_eq!(listeners.len() == 2, TcpListener::bind("[::1]:0").is_ok());
+    }
+
+    #[test]
+    fn an_address_alone_is_one_socket_and_a_taken_one_is_refused() {
+        let first = listen_on("127.0.0.1:0".parse().unwrap()).unwrap();
+        assert_eq!(first.len(), 1);
+        let taken = ListenAddress::from(first[0].local_addr().unwrap());
+        assert_eq!(listen_on(taken).unwrap_err().kind(), ErrorKind::AddrInUse);
+    }
+}
