@@ -1,5 +1,5 @@
-//! The embedded installation of a data folder, for a command that moves it elsewhere: nothing else runs on it meanwhile,
-//! and nothing in it is changed.
+//! The embedded installation in a data folder, for a command that moves it: nothing else runs on it meanwhile, and
+//! nothing in it is changed.
 
 use std::path::PathBuf;
 
@@ -16,18 +16,18 @@ use crate::store::installation::{KeyCheck, compare_key};
 pub struct EmbeddedFiles {
     /// The main database.
     pub main: PathBuf,
-    /// The history database; its segments lie in a folder beside it.
+    /// The history database; its segments are in a folder beside it.
     pub history: PathBuf,
 }
 
-/// A setting that names a PostgreSQL where an embedded database is wanted.
+/// Error: a setting names a PostgreSQL where an embedded database is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignDatabase {
-    /// The key of the setting.
+    /// Key of the setting.
     pub key: &'static str,
 }
 
-/// The files that the settings name.
+/// The database files of the settings.
 ///
 /// # Errors
 /// When a database is not embedded.
@@ -63,10 +63,10 @@ fn file(
     }
 }
 
-/// Takes the data folder, so that neither a server nor an import works on it.
+/// Locks the data folder against servers and imports.
 ///
 /// # Errors
-/// When there is none, or another process holds it.
+/// When there is no data folder, or another process holds its lock.
 pub fn take(config: &Config) -> anyhow::Result<FolderLock> {
     if !config.data_dir.is_dir() {
         bail!("there is no data folder {}", config.data_dir.display());
@@ -74,7 +74,7 @@ pub fn take(config: &Config) -> anyhow::Result<FolderLock> {
     first_start::lock(&config.data_dir)
 }
 
-/// What must be done in the data folder before it can be left behind; `check_value` is that of the installation's key.
+/// Work that must be finished in the data folder before the move. `check_value` is that of the installation's key.
 ///
 /// # Errors
 /// When the folder cannot be read.

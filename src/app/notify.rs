@@ -1,4 +1,4 @@
-//! Sets up what tells people: the way out, and the courier.
+//! Sets up delivery of notifications: the outbound HTTP client, the carrier and the courier.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::notify::counters::NotifyCounters;
 use crate::notify::courier::Courier;
 use crate::notify::message_hold::MessageHold;
 
-/// The HTTP client by which this process tells others something.
+/// The HTTP client for outbound notifications.
 ///
 /// # Errors
 /// When the name servers or the certificate authorities cannot be used.
@@ -27,7 +27,7 @@ pub(super) fn outbound(foundation: &Foundation) -> anyhow::Result<Outbound> {
     })?)
 }
 
-/// The way out, for messages.
+/// The carrier of messages.
 ///
 /// # Errors
 /// As [`outbound`].
@@ -40,7 +40,7 @@ pub(super) fn carrier(foundation: &Foundation) -> anyhow::Result<Carrier> {
     })
 }
 
-/// What delivers the messages of the outbox.
+/// The courier, which delivers the messages of the outbox.
 pub(super) fn courier(parts: &AppState, counters: &Arc<NotifyCounters>) -> Courier {
     Courier {
         databases: parts.databases.clone(),
