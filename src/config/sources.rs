@@ -33,7 +33,6 @@ pub struct Given {
 /// Reads the file, variables and flags.
 ///
 /// # Errors
-///
 /// [`BadConfig`] for the first setting that cannot be used.
 pub fn read(file: Option<&Path>, given: Vec<Given>) -> Result<Config, BadConfig> {
     let Some(path) = file else { return layered("", "", given) };
