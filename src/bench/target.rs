@@ -120,7 +120,7 @@ fn acceptor(protocol: &[u8]) -> anyhow::Result<TlsAcceptor> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// How connections of a kind are served.
+/// Service for connections of a kind.
 #[derive(Clone)]
 struct Service {
     says_something: bool,

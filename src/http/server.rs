@@ -1,4 +1,4 @@
-//! The HTTP server: actix-web on its own threads, with limits on slow clients and a stop that ends.
+//! The HTTP server: actix-web on its own threads, with limits on slow clients and a time-limited stop.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, LazyLock};
@@ -30,8 +30,8 @@ use crate::http::outside::ping_limiter::PingLimiter;
 use crate::http::v1::routes::routes;
 use crate::http::v1::state::AppState;
 
-/// Answers requests that are, by their host, for a status page; nothing for all others. It reads the request before it
-/// returns.
+/// Answers requests whose host belongs to a status page; returns `None` for all others. The request is read
+/// synchronously.
 pub type Visitors = Arc<dyn Fn(&HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> + Send + Sync>;
 
 /// A running server.
@@ -40,17 +40,17 @@ pub struct Server {
 }
 
 impl Server {
-    /// Stops accepting and lets running requests finish, on all addresses at once.
+    /// Stops accepting connections and lets running requests finish, on all listeners at once.
     pub async fn stop(&self) {
         join_all(self.handles.iter().map(|handle| handle.stop(true))).await;
     }
 }
 
-/// Starts to answer on `listener`, and on the separate address of the metrics if there is one. `visitors` come first:
-/// on the host of a status page there is no API.
+/// Starts to serve on `listener`, and on the separate address of the metrics if there is one. `visitors` take
+/// precedence: the host of a status page has no API.
 ///
 /// # Errors
-/// When a route is open or an address is taken.
+/// When a route is open or an address is in use.
 pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> anyhow::Result<Server> {
     let (config, state) = (Arc::clone(&state.config), Arc::new(state));
     let described = Arc::clone(&config);
@@ -93,7 +93,7 @@ pub fn serve(state: AppState, listener: TcpListener, visitors: &Visitors) -> any
     Ok(Server { handles })
 }
 
-/// Shows visitors of a status page in, and everybody else on.
+/// Routes visitors of a status page to it, and all other requests to the API.
 async fn by_host(
     visitors: Visitors,
     request: ServiceRequest,
@@ -105,7 +105,7 @@ async fn by_host(
     }
 }
 
-/// `GET`, and `HEAD`, with which balancers ask.
+/// `GET`, and `HEAD`, which load balancers use.
 fn reading() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
 }
@@ -115,12 +115,13 @@ fn pinging() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()).or(guard::Post()))
 }
 
-/// A path that can be read.
+/// A read-only path.
 fn only_read(path: &str, route: Route) -> Resource {
     only("GET, HEAD", path, route)
 }
 
-/// A path outside `/v1`, with or without a trailing slash; methods that its route does not take are refused (contract 1.1).
+/// A path outside `/v1`, with or without a trailing slash; other methods than those of its route are refused (contract
+/// 1.1).
 fn only(allowed: &'static str, path: &str, route: Route) -> Resource {
     let refuse = move |request: HttpRequest| operation::refuse_method(request, allowed);
     web::resource([path.to_owned(), format!("{}/", path.trim_end_matches('/'))])
@@ -142,7 +143,7 @@ fn serve_metrics(
     listen(app, TcpListener::bind(address)?, limits)
 }
 
-/// Answers on one listener. Every address has the same limits on slow clients, and the same end.
+/// Serves one listener. Every listener has the same limits on slow clients, and the same stop.
 fn listen<T, B>(
     app: impl Fn() -> App<T> + Send + Clone + 'static,
     listener: TcpListener,
@@ -171,7 +172,7 @@ where
     Ok(handle)
 }
 
-/// Everything that is not the operator's goes through the gate.
+/// All requests other than operational ones go through the gate.
 async fn answer(front: web::Data<Front>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
     let started = Instant::now();
     let response = front.gate.answer(&request, payload.into_inner()).await;
@@ -183,7 +184,7 @@ fn rules(config: &Config, state: &AppState, description: &Arc<LazyDescription>) 
     let HttpLimits { body_bytes, body_timeout_seconds, .. } = config.limits.http;
     let proxies = config.trusted_proxies.clone();
     let description = Arc::clone(description);
-    // Few clients ask strictly, so it is read for the first who does.
+    // Strict requests are rare, so the known input is read on first use.
     let known = LazyLock::new(move || {
         let document =
             description.get().ok().and_then(|known| serde_json::from_slice(known.json.plain()).ok());
