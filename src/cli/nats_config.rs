@@ -141,7 +141,7 @@ fn choose(
 fn summary(choices: &ServerChoices, files: &InstallationFiles) -> String {
     let mut text = String::new();
     let mut say = |line: String| {
-        // Writing to a String does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "{line}");
     };
     say("For the NATS server:".into());

@@ -44,7 +44,7 @@ fn draw_measurement(target: &str, measurement: &Measurement, colours: bool) -> S
         CheckStatus::Down => ("✗", "31"),
     };
     let mut text = paint(&format!("{sign} {}", measurement.status.as_str()), colour, colours);
-    // Writing to a String does not fail.
+    // Writing to a `String` cannot fail.
     let _ = write!(text, "  {target}");
     if let Some(code) = measurement.status_code {
         let _ = write!(text, "  {code}");

@@ -29,7 +29,7 @@ fn escaped(text: &str, is_kept: fn(char) -> bool) -> Cow<'_, str> {
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
-            // Writing to a String does not fail.
+            // Writing to a `String` cannot fail.
             other => drop(write!(shown, "\\u{:04x}", u32::from(other))),
         }
     }

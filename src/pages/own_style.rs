@@ -13,7 +13,7 @@ pub(super) const fn has_own_style(page: &Statuspage) -> bool {
 /// The colours and the style sheet of one page.
 pub(super) fn own_style(page: &Statuspage) -> String {
     let mut text = String::new();
-    // Writing to a string cannot fail.
+    // Writing to a `String` cannot fail.
     if let Some(colour) = &page.primary_color {
         let _ = writeln!(text, "html {{ border-top: .35rem solid {colour}; }}");
         for (scheme, name) in [(ColorScheme::Light, "light"), (ColorScheme::Dark, "dark")] {

@@ -14,7 +14,7 @@ const METADATA: &str = "metadata.";
 pub(super) fn draw(findings: &[CheckFinding]) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
-        // Writing to a String does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "  {name:<28} {}", printable(value));
     };
     for CheckFinding { field, value } in findings {

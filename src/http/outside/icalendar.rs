@@ -9,7 +9,6 @@ const LINE_END: &str = "\r\n";
 
 /// A calendar feed.
 pub(super) struct Calendar {
-    /// Its name.
     pub(super) name: String,
     /// Events of the calendar.
     pub(super) events: Vec<CalendarEvent>,
