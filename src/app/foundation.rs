@@ -1,4 +1,4 @@
-//! What commands and the server have in common: the data folder, both databases, the key that opens secrets.
+//! Foundation shared by commands and the server: the data folder, both databases, the key that opens secrets.
 
 use std::path::Path;
 
