@@ -1,7 +1,7 @@
-//! Builds the floors bottom-up, starts them, stops them in order.
+//! Builds the layers bottom-up, starts them, and stops them in order.
 //!
-//! Nothing here is global: two whole apps can run in one process. What is started first is stopped last, and everything
-//! that runs by itself runs under the app's supervisor.
+//! There is no global state: two apps can run in one process. What starts first stops last, and every task runs under
+//! the app's supervisor.
 
 mod background;
 pub mod backups;
@@ -77,25 +77,25 @@ use crate::supervise::{Handle, Stop, Supervisor};
 use crate::telemetry::Collect;
 use crate::timetable::wall_clock::{self, ClockMetrics};
 
-/// The longest time that a stop may take in all.
+/// Time limit of a stop.
 const STOP_LIMIT: Duration = Duration::from_secs(9);
 
 /// A running Watchkeeper.
 pub struct App {
     /// The address on which the API listens.
     pub address: SocketAddr,
-    /// The token that the first start made, and its file; `None` on later starts.
+    /// The token that the first start created, and its file; `None` on later starts.
     pub first_start: Option<FirstStart>,
     server: Server,
     background: Background,
     engine: Engine,
     recording: Recording,
     databases: Databases,
-    /// What serves locations in other places; `None` when everything runs in this process.
+    /// The service for remote locations; `None` when everything runs in this process.
     remote: Option<Remote>,
-    /// What keeps this node's share of the services; `None` on a node that is alone.
+    /// Keeps this node's share of the services; `None` on a node that is alone.
     cluster: Option<Cluster>,
-    /// Held until everything has stopped.
+    /// Lock of the data folder, held until everything has stopped.
     lock: File,
 }
 
@@ -108,29 +108,29 @@ struct Recording {
     recorded: Arc<RecordCounters>,
     compacted: Arc<CompactionCounters>,
     news: Arc<News>,
-    /// Those who listen to what becomes durable.
+    /// Subscribers to events about durable changes.
     events: Arc<Hub>,
     fenced: Arc<FenceCounters>,
-    /// The pings that say that everything works.
+    /// Counters of the watchdog's pings.
     pings: Arc<WatchdogCounters>,
-    /// The messages to people.
+    /// Counters of messages to people.
     told: Arc<NotifyCounters>,
-    /// The backups that this server makes by itself.
+    /// State of the backups that this server makes by itself.
     backups: Arc<BackupState>,
 }
 
 impl Recording {
-    /// Returns what background work needs of it.
+    /// Returns the parts that background work needs.
     const fn measured(&self) -> Measured<'_> {
         Measured { recorder: &self.recorder, news: &self.news, events: &self.events }
     }
 
-    /// Returns the source of the numbers that operators see.
+    /// Returns the source of the operational figures.
     fn figures(&self, engine: &Engine, remote: Option<&Remote>, cluster: Option<&Cluster>) -> Sources {
         Sources::new(engine, &self.recorded, &self.fenced, remote, cluster)
     }
 
-    /// Returns the sources of the numbers at `/metrics`.
+    /// Returns the collectors of `/metrics`.
     fn collectors(
         &self,
         announcer: &Announcer,
@@ -166,10 +166,10 @@ impl Recording {
 }
 
 impl App {
-    /// Starts everything. Returns when the API answers. Dropping the future is as safe as a kill.
+    /// Starts everything and returns when the API answers. Dropping the future is as safe as killing the process.
     ///
     /// # Errors
-    /// What cannot be used, in one line.
+    /// In one line: a setting or resource that cannot be used.
     pub async fn start(config: Config, clock: Clock, supervisor: Supervisor) -> anyhow::Result<Self> {
         supervisor.watch_thread("the main thread", &Arbiter::current());
         let (listeners, config) = listen(config)?;
@@ -251,7 +251,7 @@ impl App {
     /// Stops in order: no new requests, no new checks, everything recorded, databases closed.
     ///
     /// # Errors
-    /// When that does not end in time.
+    /// When the stop takes longer than the limit.
     pub async fn stop(self) -> anyhow::Result<()> {
         let awaited = Cell::new("requests under way");
         let stopping = async {
@@ -273,7 +273,8 @@ impl App {
             self.recording.recorder.send(Stop).await.context("the recorder had stopped before")?;
             self.recording.recorder_thread.stop();
             awaited.set("the compactor");
-            // It ends before its thread does: connections that are dropped with a pass need the thread's runtime.
+            // The compactor is stopped before its thread ends: connections dropped during a compaction need the
+            // thread's runtime.
             let _ = self.recording.compactor.send(Stop).await;
             self.recording.compactor_thread.stop();
             awaited.set("the main database");
@@ -296,19 +297,19 @@ fn listen(config: Config) -> anyhow::Result<(Vec<TcpListener>, Config)> {
     Ok((listeners, Config { listen: config.listen.with_port(port), ..config }))
 }
 
-/// The data folder is this process's alone as long as the file is held.
+/// Locks the data folder for this process as long as the returned file is open.
 fn take_data_folder(config: &Config) -> anyhow::Result<FolderLock> {
     first_start::make_data_dir(&config.data_dir)?;
     first_start::lock(&config.data_dir)
 }
 
-/// The judge of the wall clock.
+/// The guard of the wall clock.
 async fn clock_guard(foundation: &Foundation) -> anyhow::Result<Arc<ClockGuard>> {
     let Foundation { config, databases, clock, .. } = foundation;
     Ok(wall_clock::guard(databases, clock, config.trust_clock).await?)
 }
 
-/// Brings what is stored in line with the settings, before anybody reads it.
+/// Brings the stored data in line with the settings before anything reads it.
 async fn make_ready(foundation: &Foundation, node: Id) -> anyhow::Result<Option<FirstStart>> {
     let Foundation { config, clock, databases, .. } = foundation;
     foundation.demand_egress_choice().await?;
@@ -324,7 +325,7 @@ fn definer(foundation: &Foundation) -> anyhow::Result<Definer> {
     Ok(Definer { sealer: sealer.clone(), roster, limits: config.limits.engine.clone() })
 }
 
-/// Sets up what tells people, and other systems.
+/// Sets up outbound notifications.
 fn telling(
     foundation: &Foundation,
     state: &AppState,
@@ -356,7 +357,7 @@ fn start_engine(
     })
 }
 
-/// The same announcer, which knows of other nodes.
+/// The same announcer, aware of other nodes.
 fn among_others(
     alone: Announcer,
     ownership: Ownership,

@@ -1,4 +1,4 @@
-//! The command line: what it accepts, and which command does what.
+//! The command line: its commands and their flags.
 //!
 //! Every setting of `config` is a flag of every command that reads settings. Wrong usage and bad configuration end with
 //! exit code 2 and one line that says what is allowed.
@@ -172,7 +172,7 @@ async fn migrate(config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The whole command line: every command that opens or starts something takes the settings.
+/// The whole command line. Every command that opens or starts something takes the settings.
 #[must_use]
 pub fn command() -> clap::Command {
     let bench = clap::Command::new("bench")
@@ -184,7 +184,7 @@ pub fn command() -> clap::Command {
         .subcommand(crate::bench::api::floor::command())
         .subcommand(crate::bench::target::command());
     with_settings(CommandLine::command().subcommand(bench))
-        // Its --config is the check's own.
+        // Its --config is the configuration of the check.
         .mut_subcommand("check", |check| {
             check.mut_arg("config-file", |arg| arg.visible_alias(None).long("config-file"))
         })
@@ -201,14 +201,14 @@ fn with_settings(command: clap::Command) -> clap::Command {
     }
 }
 
-/// A display name: 1 to 255 characters, outer white space removed.
+/// A display name: 1 to 255 characters, surrounding white space removed.
 fn display_name(text: &str) -> Result<String, &'static str> {
     let name = text.trim();
     let is_fit = (1..=255).contains(&name.chars().count());
     if is_fit { Ok(name.to_owned()) } else { Err("a name has 1 to 255 characters") }
 }
 
-/// The same without the passwords of URLs that were given where they do not belong, or are not allowed.
+/// Removes passwords of URLs from an error about misplaced or invalid arguments.
 fn without_passwords(mut error: clap::Error) -> clap::Error {
     for place in [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand] {
         if let Some(ContextValue::String(given)) = error.get(place)
@@ -221,7 +221,7 @@ fn without_passwords(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The settings that the innermost command was given, from the file, the environment and its flags.
+/// The settings of the innermost command, from the file, the environment and its flags.
 fn configuration(arguments: &ArgMatches) -> Result<Config, BadConfig> {
     let mut innermost = arguments;
     while let Some((_, inner)) = innermost.subcommand() {
@@ -235,7 +235,7 @@ fn configuration(arguments: &ArgMatches) -> Result<Config, BadConfig> {
     Ok(config)
 }
 
-/// Plans and locations are words of floors above the settings; a wrong one is found before anything is started.
+/// Validates plans and locations, which belong to layers above `config`, before anything is started.
 fn check_words(config: &Config) -> Result<(), BadConfig> {
     PlanTable::new(&config.plans)?;
     let check_code = |key: &str, code: &str| match code.parse::<LocationCode>() {
@@ -246,7 +246,7 @@ fn check_words(config: &Config) -> Result<(), BadConfig> {
     config.probe.locations.iter().try_for_each(|location| check_code("probe.locations: code", &location.code))
 }
 
-/// Logs go to standard error, so that results on standard output stay clean.
+/// Starts the log on standard error, which keeps results on standard output clean.
 fn start_log(config: &Config, command: &str) -> Result<(), String> {
     let filter =
         tracing_subscriber::EnvFilter::try_new(log_filter(&config.log, matches!(command, "serve" | "probe")))
@@ -256,7 +256,7 @@ fn start_log(config: &Config, command: &str) -> Result<(), String> {
     let is_text = matches!(config.log_format, LogFormat::Text);
     let writer = log::StandardError { colours: is_text && std::io::stderr().is_terminal() };
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(false);
-    // What goes wrong with the log would be told on standard error, by a macro that panics when that is gone.
+    // The library reports its own errors on standard error, with a macro that panics when that is closed.
     let builder = builder.log_internal_errors(false);
     match config.log_format {
         LogFormat::Text => builder.init(),
@@ -265,8 +265,8 @@ fn start_log(config: &Config, command: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A bare level is that of Watchkeeper itself; libraries speak up from warnings on. Commands other than `serve` say what
-/// they found on standard output, so their log is for trouble, unless asked for.
+/// The log filter of a setting. A bare level applies to Watchkeeper itself; libraries log from warnings on. Commands
+/// other than `serve` print their results on standard output, so by default they log only trouble.
 fn log_filter(filter: &str, is_serving: bool) -> String {
     match filter {
         "info" if !is_serving => "warn".into(),
@@ -275,7 +275,7 @@ fn log_filter(filter: &str, is_serving: bool) -> String {
     }
 }
 
-/// A setting that turns out wrong only when it is used is wrong usage all the same.
+/// Exit code of an error. A setting found invalid only when it is used is wrong usage as well.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     let is_usage = error.is::<BadConfig>() || error.is::<ToolboxError>();
     if is_usage { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
@@ -285,7 +285,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
 mod tests {
     use super::*;
 
-    /// `-h` shows what a command is about on one screen, `--help` all settings as well.
+    /// `-h` shows the command's own flags on one screen, `--help` all settings as well.
     #[rstest::rstest]
     #[case(&["token", "create"], "--permissions")]
     #[case(&["serve"], "--data-dir")]
@@ -326,7 +326,7 @@ mod tests {
         assert!(text.starts_with("error: ") && !text.contains("hunter2"), "{text}");
     }
 
-    /// One spelling that every command takes; on `check` the short one is the configuration of the check.
+    /// Every command takes the same spelling; on `check` the short one is the configuration of the check.
     #[rstest::rstest]
     #[case(&["serve", "--config-file", "a.toml"])]
     #[case(&["serve", "--config", "a.toml"])]
@@ -359,7 +359,7 @@ mod tests {
         );
     }
 
-    /// One id in 64 begins with a hyphen.
+    /// One id in 64 starts with a hyphen.
     #[test]
     fn an_id_may_look_like_a_flag() {
         for id in ["-hAAAAAAAAAAAAAAAAAAA", "--jsonAAAAAAAAAAAAAAA", "-AAAAAAAAAAAAAAAAAAAA"] {

@@ -1,8 +1,8 @@
 //! Every tunable and every limit, each with its unit and its default, in one place.
 //!
-//! A setting has one key. It is read, in rising precedence, from the TOML file given by `--config`, from the
-//! environment and from a flag. [`Config`] is the file as a type; its `Default` is the only place where a default
-//! stands. What a value must look like is said in `rule`, how the sources become one is said in `sources`.
+//! Each setting has one key and is read, in rising precedence, from the TOML file given by `--config`, from the
+//! environment and from a flag. [`Config`] is the file as a type; its `Default` is the only place that defines
+//! defaults. `rule` validates values, `sources` merges the sources.
 
 pub mod backup;
 pub mod bytes;
@@ -202,20 +202,20 @@ impl Config {
         self.statuspage_host.clone().unwrap_or_else(|| format!("localhost:{}", self.listen.port()))
     }
 
-    /// The same without its port.
+    /// `{statuspage_host}` without its port.
     #[must_use]
     pub fn statuspage_host_name(&self) -> String {
         let host = self.statuspage_host();
         host.split_once(':').map_or(host.as_str(), |(name, _)| name).to_owned()
     }
 
-    /// The host to which custom domains must lead: `cname_target` of contract 4.15.
+    /// The host that custom domains must point to: `cname_target` of contract 4.15.
     #[must_use]
     pub fn edge_host(&self) -> String {
         self.edge_host.clone().unwrap_or_else(|| self.statuspage_host_name())
     }
 
-    /// Hosts of the API and of the pings, names or addresses, without ports.
+    /// Host names or addresses of the API and of pings, without ports.
     #[must_use]
     pub fn api_hosts(&self) -> Vec<String> {
         let urls = [self.base_url(), self.ping_base_url()];
@@ -224,7 +224,7 @@ impl Config {
         hosts.collect()
     }
 
-    /// Address of the status page with this slug. There are no certificates for `localhost`.
+    /// Address of the status page with this slug; plain HTTP on `localhost`, which has no certificates.
     #[must_use]
     pub fn statuspage_url(&self, slug: &str) -> String {
         let host = self.statuspage_host();

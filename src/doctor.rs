@@ -1,7 +1,8 @@
-//! Looks at an installation and its machine, and says what is fine, what is not, and what to do next. It makes and changes
-//! nothing, and may run beside a server.
+//! Checks an installation and its machine, and reports what works, what does not, and what to do next. Read-only; may
+//! run beside a server.
 //!
-//! All checks run at the same time, and each ends within a time limit; one that cannot be made says so, and is never fine.
+//! All checks run concurrently, each with a time limit; a check that could not be made is reported as unknown, never as
+//! fine.
 
 mod address;
 mod databases;
@@ -28,10 +29,10 @@ use crate::app::demand_installation;
 use crate::config::Config;
 use crate::config::sources::BadConfig;
 
-/// What to do where this user may not look.
+/// Advice when this user may not read a file or folder.
 const OTHER_USER: &str = "run it as the user of the server: sudo -u watchkeeper watchkeeper doctor";
 
-/// Looks at everything; each check may take so long.
+/// Runs all checks; `patience` limits each of them.
 pub async fn examine(config: &Config, patience: Duration) -> Vec<Finding> {
     let config = Arc::new(config.clone());
     let limit = Limit { patience, config: &config };
@@ -74,7 +75,7 @@ pub async fn examine(config: &Config, patience: Duration) -> Vec<Finding> {
     [place, installation, server, names, nats, api, clock, pages, ping, rest].concat()
 }
 
-/// Why there is nothing to look at.
+/// Problem finding if there is no installation to check.
 fn look_for_installation(config: &Config) -> Vec<Finding> {
     let check = "installation";
     if config.database_url.is_none() && is_closed(&config.data_dir) {
@@ -88,20 +89,20 @@ fn look_for_installation(config: &Config) -> Vec<Finding> {
 
 /// Returns true if this user may not read a folder or file.
 fn is_closed(path: &Path) -> bool {
-    // Opening it might wait, as that of a pipe does.
+    // Access is tested without opening: opening a pipe might block.
     let wanted = if path.is_dir() { AccessFlags::R_OK | AccessFlags::X_OK } else { AccessFlags::R_OK };
     access(path, wanted) == Err(Errno::EACCES)
 }
 
-/// The time that each check may take, and what it looks at.
+/// Time limit of a check, with its subject.
 struct Limit<'a> {
     patience: Duration,
     config: &'a Arc<Config>,
 }
 
 impl Limit<'_> {
-    /// What a check finds; that it has no answer when it takes too long. A look at a file system that is away blocks its thread,
-    /// so each check has one of its own, which does not delay the end of the process.
+    /// Runs a check; reports "no answer" when the limit is reached. A check of an unavailable file system blocks its
+    /// thread, so each check has its own thread, which does not delay the end of the process.
     async fn on<F: Future<Output = Vec<Finding>>>(
         &self,
         check: &'static str,
@@ -111,7 +112,7 @@ impl Limit<'_> {
         let config = Arc::clone(self.config);
         std::thread::spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build();
-            // Nobody may be waiting any more.
+            // The receiver may be gone.
             drop(sender.send(runtime.map(|runtime| runtime.block_on(look(config)))));
         });
         match timeout(self.patience, receiver).await {
@@ -133,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// A file system that is away blocks whoever looks at it.
+    /// An unavailable file system blocks the thread that reads it.
     #[tokio::test]
     async fn a_check_that_does_not_end_is_not_fine_and_holds_nobody_up() {
         let config = Arc::new(Config::default());

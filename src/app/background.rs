@@ -1,5 +1,5 @@
-//! Background work: clocks, comparisons, incidents, upkeep. All of it under supervision; each of them can be cut off
-//! and begun again anywhere.
+//! Background work: clocks, comparisons, incidents, upkeep. All of it is supervised; each task can be aborted and
+//! restarted at any point.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,10 +31,10 @@ use crate::timetable::maintenance_series::SeriesPlanner;
 use crate::timetable::maintenances::{MaintenanceClock, Transitions};
 use crate::timetable::wall_clock;
 
-/// Messages in the mailbox of a clock: it sends them to itself.
+/// Mailbox capacity of a clock, which only sends messages to itself.
 const CLOCK_MAILBOX: usize = 16;
 
-/// The tasks; what the death of one means. None of them holds anything that is not stored.
+/// The tasks, each with the effect of its death. None of them holds state that is not stored.
 const FIGURES: Kind = Kind::restarting("figures_of_the_past");
 const PREPARATION: Kind = Kind::restarting("history_preparation");
 const BACKUPS: Kind = Kind::restarting("backups");
@@ -59,12 +59,12 @@ pub(super) struct BackgroundParts<'a> {
     pub(super) restored: Vec<Restored>,
     pub(super) lone: Option<Lone>,
     pub(super) places: &'a [Place],
-    /// The data folder.
+    /// Id of this node.
     pub(super) node: Id,
     pub(super) telling: Telling,
 }
 
-/// What records measurements, and who hears that they are durable.
+/// The recorder, and the signals that measurements are durable.
 #[derive(Clone, Copy)]
 pub(super) struct Measured<'a> {
     pub(super) recorder: &'a Handle<Recorder>,
@@ -81,7 +81,7 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Starts it; a small installation has the figures of the past when this returns.
+    /// Starts the work. In a small installation the figures of the past are ready when this returns.
     pub(super) async fn start(parts: BackgroundParts<'_>) -> Self {
         let BackgroundParts {
             supervisor,
@@ -153,7 +153,7 @@ impl Background {
         }
     }
 
-    /// Stops it. Pings were heard in the given time, and are not any more.
+    /// Stops the work. `heard`: the span in which pings were received, which ends now.
     pub(super) async fn stop(&self, heard: Option<ListeningSpan>) {
         for task in &self.tasks {
             task.abort();
@@ -165,7 +165,7 @@ impl Background {
     }
 }
 
-/// Starts to publish events to clients that listen.
+/// Starts to publish events to connected clients.
 fn publish_events(
     supervisor: &Supervisor,
     announcer: &Announcer,
@@ -182,7 +182,7 @@ fn publish_events(
     supervisor.spawn(EVENTS, move || tail::run(Arc::clone(&hub), sources.clone()))
 }
 
-/// Starts to store when this process listens for pings.
+/// Starts to store the spans in which this process listens for pings.
 fn mark_listening(
     supervisor: &Supervisor,
     announcer: &Announcer,

@@ -1,4 +1,4 @@
-//! What a backup of this installation is made of, by the settings.
+//! The contents of a backup of this installation, from the settings.
 
 use std::fs;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::config::sources::BadConfig;
 use crate::http::v1::state::AppState;
 
-/// The order for a backup of the embedded installation that the settings name, whether a server runs on it or not.
+/// The order for a backup of the configured embedded installation, whether a server runs on it or not.
 ///
 /// # Errors
 /// When there is no installation, a database is not embedded, or the key that is to go into it cannot be read.
@@ -40,7 +40,7 @@ pub fn order(config: &Config, clock: &Clock, with_key: bool) -> anyhow::Result<B
     })
 }
 
-/// Returns the schedule of backups, if there is a folder for them.
+/// Returns the schedule of backups if a backup folder is configured.
 ///
 /// # Errors
 /// As [`order`].

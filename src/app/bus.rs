@@ -1,4 +1,4 @@
-//! Joins the bus, where the settings name NATS servers: one connection of this node, with its streams and buckets.
+//! Joins the bus if NATS servers are configured: one connection of this node, with its streams and buckets.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use crate::config::limits::BusLimits;
 use crate::config::sources::BadConfig;
 use crate::model::node::NodeName;
 
-/// The interval between two looks whether a server is connected.
+/// Polling interval while waiting for a connection.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// The bus, as this process has joined it.
+/// The bus as joined by this process.
 #[derive(Clone)]
 pub(super) struct Joined {
     pub(super) connection: Connection,
-    /// The name of this node.
+    /// Name of this node.
     pub(super) node: NodeName,
     pub(super) limits: BusLimits,
 }
 
-/// Connects and prepares the streams; `None` when everything runs in this process. A server that does not answer now is joined
-/// later.
+/// Connects and prepares the streams; `None` when everything runs in this process. A server that is unavailable now is
+/// joined later.
 ///
 /// # Errors
 /// In one line: credentials are not set or cannot be read, or a stream cannot be prepared.

@@ -1,4 +1,4 @@
-//! This node among others: where the settings name NATS servers and PostgreSQL, the services are shared with other nodes.
+//! This node in a cluster: with NATS servers and PostgreSQL configured, nodes share the services.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,12 +35,12 @@ const PINGS: Kind = Kind::restarting("stored_pings");
 const CONTACT: Kind = Kind::restarting("database_contact");
 const LEASE: Kind = Kind::restarting("node_lease");
 
-/// The longest time that a start waits for this node's share.
+/// Longest wait of a start for this node's share.
 const SHARE_WITHIN: Duration = Duration::from_secs(5);
-/// The longest time that a stop waits until everything is given back.
+/// Longest wait of a stop until the share is released.
 const LEFT_WITHIN: Duration = Duration::from_secs(4);
 
-/// What keeps this node's share, on a thread of its own.
+/// Keeps this node's share of the services, on a thread of its own.
 pub(super) struct Cluster {
     pub(super) counters: Arc<ClusterCounters>,
     thread: Arbiter,
@@ -49,10 +49,11 @@ pub(super) struct Cluster {
     has_left: watch::Receiver<bool>,
 }
 
-/// What this process owns: everything, or what the leases will say. Nodes share services where they share both databases.
+/// Ownership of services by this process: all of them, or what the leases say. Nodes share services if they share both
+/// databases.
 ///
 /// # Errors
-/// In one line: others share the services, and this process is not one of them.
+/// In one line: other nodes share the services, and this process is not one of them.
 pub(super) async fn ownership(
     foundation: &Foundation,
     bus: Option<&Joined>,
@@ -78,24 +79,24 @@ const SHARED: &str = "nodes with nats_url hold the services of this history, and
     them: it would watch all of them a second time. Set nats_url, nats_credentials and the URLs of both databases \
     (docs/cluster.md), or, if the other nodes are gone for good, start it once with --alone";
 
-/// A process that watches everything alone.
+/// A process that watches all services alone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lone {
-    /// The operator says that other nodes are gone for good.
+    /// True if the operator has confirmed that other nodes are gone for good (`--alone`).
     is_told: bool,
 }
 
 impl Lone {
-    /// `None` for a node among others.
+    /// `None` for a node of a cluster.
     pub(super) fn of(ownership: &Ownership, config: &Config) -> Option<Self> {
         ownership.member().is_none().then_some(Self { is_told: config.alone })
     }
 
-    /// Returns true if nodes hold the services and are gone, as the operator says.
+    /// Returns true if nodes hold the services and the operator has confirmed that they are gone.
     ///
     /// # Errors
-    /// [`BadConfig`]: nodes hold them, and nobody says that they are gone. Nothing else would keep this process from watching
-    /// everything a second time. Anything else: the history does not answer.
+    /// [`BadConfig`] if nodes hold the services without such a confirmation: this process would check everything a
+    /// second time. Any other error if the history is unavailable.
     pub(super) async fn ask(self, history: &History) -> anyhow::Result<bool> {
         if holds::newest(history.reader()).await?.is_none() {
             Ok(false)
@@ -106,7 +107,7 @@ impl Lone {
         }
     }
 
-    /// Takes the services from nodes that are gone. A history that is away cannot be asked.
+    /// Takes over the services of nodes that are gone. Does nothing while the history is unavailable.
     ///
     /// # Errors
     /// As of [`ask`](Self::ask).
@@ -114,7 +115,7 @@ impl Lone {
         if !history.is_prepared() || !self.ask(history).await? {
             return Ok(());
         }
-        // A node that lost its power in the middle of a write still holds the lock.
+        // A node that lost power in the middle of a write still holds the lock.
         if let Err(error) = holds::end_stalled_copies(history.reader()).await {
             tracing::warn!(%error, "writes that stand still cannot be ended");
         }
@@ -126,14 +127,14 @@ impl Lone {
     }
 }
 
-/// Waits until this node has a share, but not for long: others may have everything, or the bus may be away.
+/// Waits for this node's share, for a limited time: other nodes may own everything, or the bus may be unavailable.
 pub(super) async fn wait_for_share(ownership: &Ownership) {
     let mut changes = ownership.changes();
     let _ = timeout(SHARE_WITHIN, changes.wait_for(|ready| !ready.is_empty())).await;
 }
 
 impl Cluster {
-    /// Begins to keep a share; `None` on a node that is alone.
+    /// Starts to keep a share; `None` on a node that is alone.
     pub(super) fn start(
         bus: Option<&Joined>,
         announcer: &Announcer,
@@ -161,7 +162,7 @@ impl Cluster {
         Some(Self { counters, thread, tasks: running, is_leaving, has_left })
     }
 
-    /// Gives everything back, so that others go on at once.
+    /// Releases the share, so that other nodes continue at once.
     pub(super) async fn leave(&self) {
         self.is_leaving.send_replace(true);
         let mut has_left = self.has_left.clone();
@@ -173,7 +174,7 @@ impl Cluster {
     }
 }
 
-/// The tasks, before they run.
+/// The tasks, before they are spawned.
 struct Tasks {
     connection: Connection,
     handover: Handover,
@@ -184,7 +185,7 @@ struct Tasks {
 }
 
 impl Tasks {
-    /// Runs them on the present thread.
+    /// Spawns the tasks on the current thread.
     fn spawn(self, supervisor: &Supervisor) -> Vec<JoinHandle<()>> {
         let Self { connection, handover, limits, counters, leaving, left } = self;
         let (lease, member) = (connection.clone(), handover.member.clone());

@@ -1,5 +1,5 @@
-//! The embedded installation of a data folder, for a command that moves it elsewhere: nothing else runs on it meanwhile,
-//! and nothing in it is changed.
+//! The embedded installation in a data folder, for a command that moves it: nothing else runs on it meanwhile, and
+//! nothing in it is changed.
 
 use anyhow::bail;
 
@@ -11,7 +11,7 @@ use crate::store::installation::{KeyCheck, compare_key};
 /// Takes the data folder, so that neither a server nor an import works on it.
 ///
 /// # Errors
-/// When there is none, or another process holds it.
+/// When there is no data folder, or another process holds its lock.
 pub fn take(config: &Config) -> anyhow::Result<FolderLock> {
     if !config.data_dir.is_dir() {
         bail!("there is no data folder {}", config.data_dir.display());
@@ -19,7 +19,7 @@ pub fn take(config: &Config) -> anyhow::Result<FolderLock> {
     first_start::lock(&config.data_dir)
 }
 
-/// What must be done in the data folder before it can be left behind; `check_value` is that of the installation's key.
+/// Work that must be finished in the data folder before the move. `check_value` is that of the installation's key.
 ///
 /// # Errors
 /// When the folder cannot be read.

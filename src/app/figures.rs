@@ -1,4 +1,4 @@
-//! The numbers that operators see, read where they are counted.
+//! Operational figures, read from the counters of their sources.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use crate::record::fence::FenceCounters;
 use crate::record::recorder::RecordCounters;
 use crate::remote::counters::{Refusal, RemoteCounters};
 
-/// Where they are counted.
+/// The counters and components that the figures are read from.
 pub(super) struct Sources {
     engine: Arc<Counters>,
     recorded: Arc<RecordCounters>,

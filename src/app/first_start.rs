@@ -1,7 +1,7 @@
-//! Makes what the first start needs: the data folder, the secret key, an organisation and a token with every permission
-//! of the API; what is an operator's is given by name alone.
+//! Creates what a first start needs: the data folder, the secret key, an organisation and a token with every permission
+//! of the API. Operator permissions are only granted by name.
 //!
-//! Files that hold secrets are readable by their owner alone.
+//! Files with secrets are readable by their owner only.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
@@ -19,22 +19,22 @@ use crate::model::secret::{KEY_LENGTH, Sealer};
 use crate::model::token::TokenText;
 use crate::store::{Databases, installation, organisations, tokens};
 
-/// The file of the key that secrets are sealed with, in the data folder.
+/// File of the key that seals secrets, in the data folder.
 pub const KEY_FILE: &str = "secret.key";
 
-/// The token that the first start made, and its file.
+/// The token that the first start created, and its file.
 #[derive(Clone, Debug)]
 pub struct FirstStart {
     /// The token with every permission of the API.
     pub token: String,
-    /// The file in which the token is kept.
+    /// The file that holds the token.
     pub token_file: PathBuf,
 }
 
-/// Makes the data folder, for its owner alone.
+/// Creates the data folder, accessible to its owner only.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When it cannot be created.
 pub fn make_data_dir(folder: &Path) -> anyhow::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -47,16 +47,16 @@ pub fn make_data_dir(folder: &Path) -> anyhow::Result<()> {
 /// The lock on a data folder, held as long as the file is open.
 #[derive(Debug)]
 pub struct FolderLock {
-    /// Keeps the lock.
+    /// The locked file; closing it releases the lock.
     pub file: File,
-    /// The name of the node that works on this folder: drawn once, and written into the file.
+    /// Id of the node that works on this folder: generated once and stored in the file.
     pub node: Id,
 }
 
 /// Returns true if a server runs on the data folder.
 ///
 /// # Errors
-/// When the lock cannot be looked at; a folder without a lock was never served.
+/// When the lock cannot be read. A folder without a lock has never been served.
 pub fn is_served(folder: &Path) -> std::io::Result<bool> {
     match File::open(folder.join("serve.lock")) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -69,7 +69,7 @@ pub fn is_served(folder: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// A lock on the data folder: two servers on one folder would check and record everything twice.
+/// Locks the data folder: two servers on one folder would check and record everything twice.
 ///
 /// # Errors
 /// When another server holds it, or the folder cannot be written.
@@ -89,10 +89,10 @@ pub fn lock(folder: &Path) -> anyhow::Result<FolderLock> {
     }
 }
 
-/// The name of the node in the locked file; the first one to ask draws it.
+/// Reads the id of the node from the locked file, or generates and writes it.
 fn node(file: &mut File) -> std::io::Result<Id> {
     let mut written = String::new();
-    // What is no text is no name.
+    // Content that is not text counts as no id.
     let _ = file.read_to_string(&mut written);
     if let Ok(node) = written.trim().parse() {
         return Ok(node);
@@ -105,7 +105,8 @@ fn node(file: &mut File) -> std::io::Result<Id> {
     Ok(node)
 }
 
-/// Makes the embedded databases' files for their owner alone; SQLite gives its other files the same mode.
+/// Creates the files of the embedded databases, accessible to their owner only; SQLite gives its other files the same
+/// mode.
 ///
 /// # Errors
 /// When they cannot be made.
@@ -118,14 +119,14 @@ pub fn make_database_files(folder: &Path, names: &[&str]) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// A key that was drawn for a new installation and is not written down yet.
+/// A key generated for a new installation and not stored yet.
 pub struct NewKey {
     file: PathBuf,
     text: String,
 }
 
 impl NewKey {
-    /// Writes it down, once it is sure that nothing was sealed with another one.
+    /// Writes the key to its file. To be called once it is certain that nothing was sealed with another key.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -133,17 +134,17 @@ impl NewKey {
         write_secret(&self.file, &self.text)
     }
 
-    /// Returns the path of the file to which it would be written.
+    /// Returns the path of the file that the key is written to.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
     }
 }
 
-/// The sealer for the configured key, or for the one in the data folder, drawn if there is none.
+/// The sealer of the configured key, or of the one in the data folder, which is generated if missing.
 ///
 /// # Errors
-/// When the key cannot be read or has not the form of one.
+/// When the key cannot be read or is malformed.
 pub fn sealer(config: &Config) -> anyhow::Result<(Sealer, Option<NewKey>)> {
     let file = config.data_dir.join(KEY_FILE);
     let text = match &config.secret_key {
@@ -201,7 +202,7 @@ fn refused(verb: &str, path: &Path) -> impl FnOnce(std::io::Error) -> anyhow::Er
     }
 }
 
-/// Makes organisation and token unless an organisation exists.
+/// Creates organisation and token unless an organisation exists.
 ///
 /// # Errors
 /// When the database or the token file cannot be written.

@@ -1,4 +1,4 @@
-//! The foundation of commands and the server: the data folder, both databases, the key that opens secrets.
+//! Foundation shared by commands and the server: the data folder, both databases, the key that opens secrets.
 
 use std::path::{Path, PathBuf};
 
@@ -20,24 +20,24 @@ pub struct Foundation {
     pub config: Config,
     /// Wall time.
     pub clock: Clock,
-    /// Both databases, up to date.
+    /// Both databases, migrated.
     pub databases: Databases,
     /// Seals and opens secrets.
     pub sealer: Sealer,
 }
 
-/// Whether there is an installation where the settings lead.
+/// Presence of an installation at the configured place.
 #[derive(Debug, PartialEq, Eq)]
 enum Presence {
     /// There is one, or a PostgreSQL whose state shows when it is opened.
     There,
-    /// Nothing is there.
+    /// Absent.
     Missing,
-    /// Parts of one are there; what is missing, and what to do.
+    /// Incomplete; says what is missing, and what to do.
     Broken(String),
 }
 
-/// Looks for the embedded main database, and for what is never there without it.
+/// Checks for the embedded main database, and for files that never exist without it.
 fn presence(config: &Config) -> Presence {
     let Ok(main) = database_files::main_file(config) else { return Presence::There };
     if main.exists() {
@@ -63,7 +63,7 @@ fn place(config: &Config) -> PathBuf {
 /// Refuses to go on where no installation is: for commands that would otherwise make one, only to find it empty.
 ///
 /// # Errors
-/// When there is none, with what to do.
+/// When there is no installation; the message says what to do.
 pub fn demand_installation(config: &Config) -> Result<(), BadConfig> {
     match presence(config) {
         Presence::There => Ok(()),
@@ -76,7 +76,7 @@ pub fn demand_installation(config: &Config) -> Result<(), BadConfig> {
 }
 
 impl Foundation {
-    /// Opens an installation that is there, for commands that need one.
+    /// Opens an existing installation.
     ///
     /// # Errors
     /// As [`Self::lay`]; also when there is no installation.
@@ -85,10 +85,10 @@ impl Foundation {
         Self::lay(config, clock).await
     }
 
-    /// Makes the data folder, opens the databases and checks the key.
+    /// Creates the data folder, opens the databases and checks the key.
     ///
     /// # Errors
-    /// What is wrong with folder, key or database, in one line.
+    /// In one line: the folder, the key or a database cannot be used.
     pub async fn lay(config: Config, clock: Clock) -> anyhow::Result<Self> {
         if let Presence::Broken(reason) = presence(&config) {
             return Err(BadConfig(reason).into());
@@ -123,8 +123,8 @@ impl Foundation {
         Ok(Self { config, clock, databases, sealer })
     }
 
-    /// Frees the idempotency keys of requests that ran on this node when an earlier process died. All running keys
-    /// of an embedded database are freed, because it is this node's alone.
+    /// Frees the idempotency keys of requests that ran on this node when an earlier process died. All running keys of
+    /// an embedded database are freed, because only this node uses it.
     pub(super) async fn free_keys(&self, node: Id) -> anyhow::Result<()> {
         let transaction = self.databases.main.begin().await?;
         if self.config.database_url.is_none() {
@@ -135,7 +135,7 @@ impl Foundation {
         Ok(transaction.commit().await?)
     }
 
-    /// With a second organisation it must have been decided which addresses checks may reach.
+    /// Fails if there is more than one organisation and the egress policy is not set explicitly.
     pub(super) async fn demand_egress_choice(&self) -> anyhow::Result<()> {
         let organisations = organisations::count(self.databases.main.reader()).await?;
         if organisations > 1 && self.config.egress.is_none() {
@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns: files in the data folder, whether the main database is elsewhere, what is told.
+    /// Columns: files in the data folder, whether the main database is external, the expected error.
     #[rstest]
     #[case::nothing(&[], false, "there is no installation in")]
     #[case::whole(&["main.db", "history.db", "secret.key"], false, "")]

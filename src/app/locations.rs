@@ -21,7 +21,7 @@ use crate::supervise::{Kind, Supervisor};
 
 const REFERENCES: Kind = Kind::restarting("reference_targets");
 
-/// Those listed, or the one named.
+/// The configured list of locations, or else the single named one.
 fn locations(config: &Config) -> Vec<LocationConfig> {
     if !config.probe.locations.is_empty() {
         return config.probe.locations.clone();
@@ -45,12 +45,12 @@ pub(crate) fn roster(config: &Config) -> anyhow::Result<Roster> {
     Ok(Roster::new(locations(config).into_iter().map(location).collect::<anyhow::Result<_>>()?))
 }
 
-/// A location of this process: what runs its checks, and the hosts that say whether it has a network.
+/// A location of this process: its prober, and the reference targets that show whether its network works.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    /// Runs its checks.
+    /// Runs the checks of the location.
     pub(crate) prober: Arc<Local>,
-    /// They are asked from time to time once somebody runs them.
+    /// Reference targets, checked periodically once [`Self::ask_references`] runs.
     pub(crate) references: Arc<References>,
 }
 
@@ -79,7 +79,7 @@ impl Place {
         Ok(Self { prober: Arc::new(Local::beside(Arc::clone(&references), toolbox)), references })
     }
 
-    /// Asks the references from time to time, on the present thread, until the task is cut off.
+    /// Checks the reference targets periodically on the current thread until the task is aborted.
     #[must_use]
     pub(crate) fn ask_references(&self, supervisor: &Supervisor) -> JoinHandle<()> {
         let references = Arc::clone(&self.references);
@@ -103,7 +103,7 @@ fn wanted(targets: &ReferenceTargets) -> anyhow::Result<Wanted> {
     })
 }
 
-/// Returns every location, in their order.
+/// Returns every location, in configured order.
 ///
 /// # Errors
 /// When the name servers or certificate authorities cannot be used.
@@ -111,7 +111,7 @@ pub(crate) fn places(config: &Config, clock: &Clock) -> anyhow::Result<Vec<Place
     locations(config).into_iter().map(|location| Place::new(location, config, clock)).collect()
 }
 
-/// Returns every location, and the tools of looks that belong to none.
+/// Returns every location, and the tools of checks outside any location.
 ///
 /// # Errors
 /// When the name servers or certificate authorities cannot be used.
@@ -119,12 +119,12 @@ pub(crate) fn tools(config: &Config, clock: &Clock) -> anyhow::Result<(Vec<Place
     Ok((places(config, clock)?, Arc::new(toolbox(config, clock, None)?)))
 }
 
-/// Returns what runs the checks of each of these locations.
+/// Returns the probers of these locations.
 pub(crate) fn probers(places: &[Place]) -> Vec<Arc<dyn Prober>> {
     places.iter().map(|place| Arc::clone(&place.prober) as Arc<dyn Prober>).collect()
 }
 
-/// Returns the addresses that this process may talk to.
+/// Returns the egress policy: the addresses that this process may connect to.
 pub(super) fn egress_policy(config: &Config) -> EgressPolicy {
     match config.egress.unwrap_or(EgressChoice::PrivateAllowed) {
         EgressChoice::PrivateAllowed => EgressPolicy::PrivateAllowed,
@@ -132,7 +132,7 @@ pub(super) fn egress_policy(config: &Config) -> EgressPolicy {
     }
 }
 
-/// Returns what checks of this process are made with.
+/// Returns the tools for checks of this process.
 ///
 /// # Errors
 /// When the name servers or certificate authorities cannot be used.

@@ -1,4 +1,4 @@
-//! Sets up the notices: what this process can see of itself.
+//! Sets up notices: messages about trouble that this process observes in itself.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use crate::app::{Foundation, Recording};
 use crate::http::v1::state::AppState;
 use crate::notices::{Notices, Signs};
 
-/// What tells of events that are no incidents.
+/// The sender of messages about events other than incidents.
 pub(super) fn notices(foundation: &Foundation, state: &AppState, recording: &Recording) -> Notices {
     let (recorded, clock) = (Arc::clone(&recording.recorded), Arc::clone(&state.guard));
     let (roster, backups) = (Arc::clone(&state.definer.roster), Arc::clone(&state.backups));

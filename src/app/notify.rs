@@ -23,7 +23,7 @@ pub(super) fn carrier(foundation: &Foundation) -> anyhow::Result<Carrier> {
     })
 }
 
-/// What delivers the messages of the outbox.
+/// The courier, which delivers the messages of the outbox.
 pub(super) fn courier(parts: &AppState, counters: &Arc<NotifyCounters>) -> Courier {
     Courier {
         databases: parts.databases.clone(),

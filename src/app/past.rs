@@ -1,6 +1,7 @@
-//! Restores what was measured before this start: it may still lie in the spool, and the history may come only later.
+//! Restores what was measured before this start: it may still be in the spool, and the history may become available
+//! only later.
 //!
-//! Nothing here holds up checks. What cannot be had at once is added when it can.
+//! Nothing here delays checks. What is not available at once is added when it is.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,13 +22,13 @@ use crate::record::spool::Spool;
 use crate::store::{Databases, StoreError};
 use crate::supervise::{Handle, Kind, Supervisor};
 
-/// The folder in the data folder for what waits for the history database.
+/// Folder in the data folder for results that wait for the history database.
 pub(super) const SPOOL_FOLDER: &str = "spool";
-/// The longest time that a start waits for what an earlier process has left: services go on from it.
+/// Longest wait of a start for results that an earlier process left behind: services resume from them.
 const REPLAY_WAIT: Duration = Duration::from_secs(2);
-/// The interval between two looks for figures that are to be computed anew.
+/// Polling interval for figures that must be recomputed.
 const UNDONE_EVERY: Duration = Duration::from_secs(2);
-/// The longest time that the first requests wait for the figures of the past.
+/// Longest wait of the first requests for the figures of the past.
 const FIGURES_WAIT: Duration = Duration::from_secs(2);
 
 /// The spool in the data folder.
@@ -40,7 +41,7 @@ pub(super) fn spool(config: &Config) -> anyhow::Result<Option<Spool>> {
     Ok(Some(spool.with_context(|| format!("cannot use the folder {}", folder.display()))?))
 }
 
-/// The bytes in the spool that the next start would write to the history.
+/// Bytes in the spool that the next start would write to the history.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -51,15 +52,15 @@ pub(super) fn spooled_bytes(config: &Config) -> anyhow::Result<u64> {
     Ok(spool(config)?.filter(|spool| !spool.is_empty()).map_or(0, |spool| spool.bytes()))
 }
 
-/// Lets the recorder write what an earlier process has left, before services are restored from the history; whether it
-/// has. A long spool is written beside everything else.
+/// Lets the recorder write what an earlier process left behind, before services are restored from the history. Returns
+/// whether it was written in time; a long spool is written in the background.
 pub(super) async fn replay(databases: &Databases, recorder: &Handle<Recorder>) -> bool {
-    // The recorder goes on when the wait is over.
+    // The recorder continues after the wait.
     databases.history.is_prepared()
         && tokio::time::timeout(REPLAY_WAIT, recorder.send(Drain)).await.is_ok_and(|drained| drained.is_ok())
 }
 
-/// Starts a watch for every stored service: from where it stopped, if its past is there.
+/// Starts a watch for every stored service, resumed from its stored past if that is available.
 pub(super) async fn restore_services(
     announcer: &Announcer,
     guard: &ClockGuard,
@@ -76,8 +77,8 @@ pub(super) async fn restore_services(
     }
 }
 
-/// Says when nobody listened for pings before this start. Of services that are shared with other nodes that is known when this
-/// one takes them.
+/// Stores when no process listened for pings before this start. For services shared with other nodes this is known when
+/// this node takes them over.
 async fn begin_listening(announcer: &Announcer, guard: &ClockGuard) -> Result<(), StoreError> {
     let Announcer { databases, engine, ownership, .. } = announcer;
     let is_alone = ownership.member().is_none();
@@ -88,8 +89,8 @@ async fn begin_listening(announcer: &Announcer, guard: &ClockGuard) -> Result<()
     Ok(())
 }
 
-/// Brings a history up to date that was away at the start, as soon as it answers. A process that watches alone ends when that
-/// says that nodes hold the services.
+/// Brings a history that was unavailable at the start up to date as soon as it answers. A process that watches alone
+/// ends if the history says that other nodes hold the services.
 pub(super) async fn prepare_history(
     databases: Databases,
     retry: Duration,
@@ -124,8 +125,7 @@ async fn admit(databases: &Databases, lone: Option<Lone>) -> anyhow::Result<()> 
     lone.claim(&databases.history).await
 }
 
-/// The parts from which the figures of the past are computed. The figures are of the time before this start, so they
-/// can come at any time.
+/// Inputs for the figures of the past. They concern the time before this start, so they may be computed at any time.
 pub(super) struct Figures {
     pub(super) databases: Databases,
     pub(super) recorder: Handle<Recorder>,
@@ -135,20 +135,20 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Computes them beside everything else, but a small installation has them before it answers.
+    /// Computes the figures in the background; a small installation has them before it answers requests.
     pub(super) async fn restore_in_background(self, supervisor: &Supervisor, kind: Kind) -> JoinHandle<()> {
         let is_there = self.databases.history.is_prepared();
         let (figures, whole) = (Arc::new(self), Arc::new(Notify::new()));
         let told = Arc::clone(&whole);
         let task = supervisor.spawn(kind, move || Arc::clone(&figures).keep(Arc::clone(&told)));
         if is_there {
-            // The task goes on when the wait is over.
+            // The task continues after the wait.
             let _ = tokio::time::timeout(FIGURES_WAIT, whole.notified()).await;
         }
         task
     }
 
-    /// Computes them once, says so, and computes them anew wherever the clock was set back.
+    /// Computes the figures once and signals it, then recomputes them wherever the clock was set back.
     async fn keep(self: Arc<Self>, whole: Arc<Notify>) {
         while !self.restore().await {
             tokio::time::sleep(self.retry).await;
@@ -162,9 +162,9 @@ impl Figures {
         }
     }
 
-    /// Computes them, if everything is there; whether it was.
+    /// Computes the figures if everything needed is available; returns whether they were computed.
     async fn restore(&self) -> bool {
-        // What waits for the history belongs to the past as well.
+        // Results that wait for the history belong to the past as well.
         if !self.databases.history.is_prepared() || self.recorder.send(Drain).await.is_err() {
             return false;
         }
@@ -172,7 +172,7 @@ impl Figures {
         restored.inspect_err(|error| tracing::warn!(%error, "figures of the past cannot be read yet")).is_ok()
     }
 
-    /// Computes figures anew where the clock was set back, once what was recorded before is in the history.
+    /// Recomputes figures where the clock was set back, once earlier results are in the history.
     async fn compute_undone(&self) -> Result<(), StoreError> {
         if !self.engine.undone().is_empty() && self.recorder.send(Drain).await.is_ok() {
             restore::figures::undone(&self.databases, &self.engine).await?;

@@ -1,7 +1,7 @@
-//! After a downgrade: services beyond what the plan allows are paused, the newest first (contract 3.3).
+//! After a downgrade: services beyond the plan's limit are paused, the newest first (contract 3.3).
 //!
-//! Plans change between two runs of the process, so this is looked at when it starts. Nothing is deleted, published pages
-//! stay published; a client resumes what it wants to keep after pausing something else.
+//! Plans change between two runs of the process, so this runs at start. Nothing is deleted and published pages stay
+//! published; a client resumes a service after pausing another.
 
 use crate::clock::Timestamp;
 use crate::model::access::Organisation;
@@ -11,12 +11,13 @@ use crate::model::window::WindowKind;
 use crate::store::services::active;
 use crate::store::{Database, MainError, organisations, windows};
 
-/// Pauses what is too much in every organisation.
+/// Pauses the services beyond the limit in every organisation.
 ///
 /// # Errors
-/// When the database fails; then nothing has changed in the organisation that it failed in.
+/// When the database fails; then nothing has changed in the organisation being processed.
 pub(super) async fn enforce(main: &Database, plans: &PlanTable, now: Timestamp) -> Result<(), MainError> {
-    // One statement finds the few organisations that are concerned: a transaction for each of all takes seconds at a start.
+    // One statement finds the few organisations over their limit: a transaction for each organisation would take
+    // seconds at a start.
     let counts = active::count_by_organisation(main.reader()).await?;
     for organisation in organisations::list(main.reader()).await? {
         let active = counts.get(&organisation.key).copied().unwrap_or_default();
@@ -62,7 +63,7 @@ mod tests {
     use crate::store::Databases;
     use crate::store::database::sqlite_url;
 
-    /// Somebody else writes for as long as this takes, so whoever wants to write waits in vain.
+    /// Another writer holds the lock during the test, so a transaction would fail.
     #[tokio::test]
     async fn organisations_within_their_limits_cost_no_transaction() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Wires what the public meets: status pages by host, and the looks at their custom domains.
+//! Wires the public side: status pages by host, and the checks of their custom domains.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn visitors(parts: &AppState) -> Visitors {
     Arc::new(move |request| pages.receive(request))
 }
 
-/// Returns the watch that looks at custom domains.
+/// Returns the watch that checks custom domains.
 pub(super) fn domain_watch(parts: &AppState) -> DomainWatch {
     DomainWatch {
         databases: parts.databases.clone(),
@@ -44,12 +44,11 @@ pub(super) fn domain_watch(parts: &AppState) -> DomainWatch {
     }
 }
 
-/// The rate limit of the API.
 pub(super) fn limiter(config: &Config) -> Arc<RateLimiter> {
     Arc::new(RateLimiter::new(config.rate_limit_per_minute, config.limits.http.rate_limit_addresses))
 }
 
-/// The host names that this installation goes by.
+/// The host names of this installation.
 pub(super) fn domain_names(config: &Config) -> DomainNames {
     DomainNames {
         pages: config.statuspage_host_name(),

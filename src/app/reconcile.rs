@@ -1,7 +1,7 @@
-//! Compares the engine with the store on a slow tick: a message may be lost, the store may not.
+//! Compares the engine with the store periodically, since messages may be lost while the store is reliable.
 //!
-//! It applies definitions that the fleet does not have in their present revision, and retires services that the store no
-//! longer has.
+//! It applies definitions that the fleet does not have in their current revision, and retires services that the store
+//! no longer has.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use crate::model::service::{Service, ServiceAddress, ServiceKey};
 use crate::store::MainError;
 use crate::store::services::definitions::{self, OwnedService};
 
-/// The interval between two comparisons.
+/// Interval between two comparisons.
 const EVERY: Duration = Duration::from_secs(300);
-/// Services compared at a time.
+/// Services per page.
 const PAGE: u64 = 1_000;
 
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +27,7 @@ enum ReconcileError {
     Engine(#[from] EngineStopped),
 }
 
-/// Compares for ever, until the future is dropped.
+/// Compares periodically until the future is dropped.
 pub async fn run(announcer: Announcer) {
     let mut ticks = tokio::time::interval(EVERY);
     ticks.tick().await;
@@ -73,7 +73,7 @@ async fn once(announcer: &Announcer) -> Result<(), ReconcileError> {
     Ok(())
 }
 
-/// Applies every service anew: there is another location.
+/// Applies every service again, after a location was added.
 ///
 /// # Errors
 /// In one line: the store or the engine fails.

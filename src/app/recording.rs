@@ -1,4 +1,4 @@
-//! Starts what writes the history: the recorder and the compactor, each on a thread of its own.
+//! Starts the writers of the history: the recorder and the compactor, each on its own thread.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::record::spool::Spool;
 use crate::store::Databases;
 use crate::supervise::{Handle, Placement, Supervised as _, Supervisor};
 
-/// Messages in the compactor's mailbox: nobody but an operator's command asks it for anything.
+/// Mailbox capacity of the compactor; only an operator's command sends requests.
 const COMPACTOR_MAILBOX: usize = 16;
 
-/// The parts that a recorder is started with.
+/// Inputs of a recorder.
 pub(crate) struct RecorderParts<'a> {
     pub(crate) supervisor: &'a Supervisor,
     pub(crate) thread: &'a Arbiter,
@@ -32,16 +32,15 @@ pub(crate) struct RecorderParts<'a> {
     pub(crate) databases: &'a Databases,
     pub(crate) roster: &'a Roster,
     pub(crate) counters: Arc<RecordCounters>,
-    /// What this node owns, and what is refused because it does not.
+    /// The services that this node owns, and counts of writes refused because it does not.
     pub(crate) ownership: &'a Ownership,
     pub(crate) fenced: &'a Arc<FenceCounters>,
-    /// Told when changes of status are durable.
+    /// Notified when changes of status are durable.
     pub(crate) news: Arc<News>,
-    /// For what memory does not hold.
+    /// Spool for results beyond the memory limit.
     pub(crate) spool: Option<Spool>,
 }
 
-/// Starts the recorder.
 pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> Handle<Recorder> {
     let RecorderParts {
         supervisor,
@@ -67,7 +66,7 @@ pub(crate) fn start_recorder(parts: RecorderParts<'_>) -> Handle<Recorder> {
     supervisor.start_once(&placement, recorder)
 }
 
-/// The parts that a compactor is started with.
+/// Inputs of a compactor.
 pub(crate) struct CompactorParts<'a> {
     pub(crate) supervisor: &'a Supervisor,
     pub(crate) thread: &'a Arbiter,
@@ -76,7 +75,7 @@ pub(crate) struct CompactorParts<'a> {
     pub(crate) guard: &'a Arc<ClockGuard>,
 }
 
-/// A compactor that runs, and what it counts.
+/// A running compactor with its counters.
 pub(crate) struct StartedCompactor {
     pub(crate) compactor: Handle<Compactor>,
     pub(crate) counters: Arc<CompactionCounters>,

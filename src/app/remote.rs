@@ -1,4 +1,4 @@
-//! Serves locations in other places, where the settings name NATS servers: on a thread of its own, beside everything else.
+//! Serves remote locations if NATS servers are configured, on a thread of its own.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -49,12 +49,12 @@ const INTAKE: Kind = Kind::restarting("result_intake");
 const LATE_RESULTS: Kind = Kind::restarting("late_results");
 const PRESENCES: Kind = Kind::restarting("location_presences");
 
-/// The shortest time between two deliveries to one location.
+/// Shortest time between two deliveries to one location.
 const BETWEEN_DELIVERIES: Duration = Duration::from_secs(1);
-/// The wait after a failure.
+/// Wait after a failure.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// What serves locations in other places.
+/// The service for remote locations.
 pub(super) struct Remote {
     pub(super) connection: Connection,
     pub(super) counters: Arc<RemoteCounters>,
@@ -64,7 +64,7 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    /// The sources of its numbers.
+    /// The sources of its metrics.
     pub(super) fn collectors(&self) -> [Arc<dyn Collect>; 2] {
         [
             Arc::clone(self.connection.state()) as Arc<dyn Collect>,
@@ -72,7 +72,7 @@ impl Remote {
         ]
     }
 
-    /// Stops it: what is not stored comes again.
+    /// Stops it. Results that are not stored yet are delivered again.
     pub(super) async fn stop(&self) {
         self.tasks.end().await;
         self.thread.stop();
@@ -82,7 +82,7 @@ impl Remote {
 /// Starts it; `None` without a bus.
 ///
 /// # Errors
-/// In one line: the key with which locations are signed cannot be read.
+/// In one line: the key that signs locations cannot be read.
 pub(super) fn start(
     foundation: &Foundation,
     bus: Option<&Joined>,
@@ -136,7 +136,7 @@ pub(super) fn start(
     Ok(Some(Remote { connection, counters, thread, tasks: running, _looker: looker }))
 }
 
-/// The key with which locations are signed; without it no machine can become a location here.
+/// The key that signs locations; without it no machine can join as a location here.
 fn issuer(config: &Config) -> anyhow::Result<Option<Arc<Issuer>>> {
     let Some(file) = &config.nats_locations_key else {
         tracing::warn!("nats_locations_key is not set: no machine can become a location by way of this node");
@@ -146,7 +146,7 @@ fn issuer(config: &Config) -> anyhow::Result<Option<Arc<Issuer>>> {
     Ok(Some(Arc::new(issuer)))
 }
 
-/// What the tasks share.
+/// Shared state of the tasks.
 struct Parts {
     connection: Connection,
     node: NodeName,
@@ -234,7 +234,7 @@ impl Parts {
     }
 }
 
-/// The tasks, before they run.
+/// The tasks, before they are spawned.
 struct Tasks {
     desk: Option<Desk>,
     census: Census,
@@ -246,7 +246,7 @@ struct Tasks {
 }
 
 impl Tasks {
-    /// Runs them on the present thread.
+    /// Spawns the tasks on the current thread.
     fn spawn(self, supervisor: &Supervisor) -> Vec<JoinHandle<()>> {
         let Self { desk, census, distribution, intake, filler, presences, parts } = self;
         let Parts { connection, counters, grown, announcer, .. } = parts;
@@ -264,8 +264,8 @@ impl Tasks {
     }
 }
 
-/// Begins the deliveries that locations ask for, until the connection is closed. One that asks too often is not answered:
-/// each delivery begins with everything.
+/// Starts the deliveries that locations request, until the connection is closed. Too frequent requests are ignored:
+/// each delivery starts with all definitions.
 async fn deliver(connection: Connection, counters: Arc<RemoteCounters>) {
     let Ok(mut requests) = definitions::requests(&connection).await else { return };
     let mut begun: HashMap<String, Instant> = HashMap::new();
@@ -283,7 +283,7 @@ async fn deliver(connection: Connection, counters: Arc<RemoteCounters>) {
     }
 }
 
-/// Lets the engine know of other locations whenever there are some.
+/// Applies all services again whenever new locations are known.
 async fn grow(announcer: Announcer, grown: Arc<Notify>) {
     loop {
         grown.notified().await;

@@ -1,18 +1,18 @@
-//! What tells people, and other systems.
+//! Outbound notifications: to people and to other systems.
 
 use crate::backup::BackupSchedule;
 use crate::notices::Notices;
 use crate::notify::courier::Courier;
 use crate::notify::watchdog::Watchdog;
 
-/// What tells people, and other systems.
+/// Outbound notifications: to people and to other systems.
 pub(super) struct Telling {
     /// Delivers the messages of the outbox.
     pub(super) courier: Courier,
-    /// Writes messages about what is no incident.
+    /// Sends messages about events other than incidents.
     pub(super) notices: Notices,
-    /// Pings, if somebody is to be pinged.
+    /// Pings an external monitor, if one is configured.
     pub(super) watchdog: Option<Watchdog>,
-    /// Makes backups, if there is a folder for them.
+    /// Makes backups, if a folder is configured.
     pub(super) backups: Option<BackupSchedule>,
 }

@@ -13,7 +13,7 @@ use crate::notify::message_hold::MessageHold;
 use crate::notify::watchdog::Watchdog;
 use crate::readiness::Readiness;
 
-/// Returns the watchdog, if somebody is to be pinged.
+/// Returns the watchdog, if a ping URL is configured.
 ///
 /// # Errors
 /// When the address, the name servers or the certificate authorities cannot be used.
@@ -27,7 +27,7 @@ pub(super) fn watchdog(
     let url = OutboundUrl::parse(url.expose_secret()).context("watchdog.ping_url")?;
     let recorded = Arc::clone(&recording.recorded);
     let roster = readiness.engine.roster();
-    // A copy that was put back from a backup does not answer for the original.
+    // A copy restored from a backup must not ping in place of the original.
     let hold = MessageHold::of(&config.data_dir);
     let is_watching = move || {
         !roster.is_blind_here()

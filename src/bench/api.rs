@@ -1,7 +1,8 @@
-//! `watchkeeper bench api`: requests a second of the real server, over keep-alive connections, with checks beside.
+//! `watchkeeper bench api`: requests per second of the real server, over keep-alive connections, while it makes checks.
 //!
-//! The server is `watchkeeper serve` in a process and a folder of its own, filled through its own API. The floor is a bare
-//! read by key from SQLite behind the same web framework, in the same run: machines are noisy, ratios are less so.
+//! The server is `watchkeeper serve` in a process and a folder of its own, filled through its own API. The floor is a
+//! bare read by key from SQLite behind the same web framework, in the same run: absolute figures vary with the machine,
+//! ratios vary less.
 
 pub(in crate::bench) mod crowd;
 mod fixture;
@@ -25,10 +26,10 @@ pub fn command() -> Command {
     plan::command()
 }
 
-/// Measures and prints; succeeds when no request failed.
+/// Measures and prints; succeeds if no request failed.
 ///
 /// # Errors
-/// What could not be started, in one line.
+/// In one line: what could not be started.
 pub async fn run(arguments: &ArgMatches, config: &Config) -> anyhow::Result<ExitCode> {
     let plan = Plan::of(arguments);
     let bar = progress(&plan);
@@ -50,7 +51,7 @@ pub async fn run(arguments: &ArgMatches, config: &Config) -> anyhow::Result<Exit
     Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Hidden where nobody looks at it: without a terminal, and for machines.
+/// A progress bar; hidden without a terminal and in JSON mode.
 fn progress(plan: &Plan) -> ProgressBar {
     if plan.as_json {
         return ProgressBar::hidden();

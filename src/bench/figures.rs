@@ -1,4 +1,4 @@
-//! The figures of a window of time: differences of counts, and what follows from them.
+//! Figures of a measurement window: differences of counts, and values derived from them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::bench::plan::Plan;
 /// A check that starts within this time of being due is on time.
 pub(super) const ON_TIME_MS: u64 = 250;
 
-/// The counts at a moment.
+/// Counts at a moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
     pub(super) at: Instant,
@@ -20,31 +20,31 @@ pub(super) struct Counts {
     pub(super) finished: u64,
     /// Finished checks that found their target up.
     pub(super) up: u64,
-    /// Attempts that could not look, and runs that were skipped.
+    /// Attempts that could not be made, and skipped runs.
     pub(super) shed: u64,
-    /// Results that are durable.
+    /// Durable results.
     pub(super) durable: u64,
 }
 
-/// The delays with which checks started, in microseconds.
+/// Delays of the starts of checks, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lateness {
     pub(super) p50_us: u64,
     pub(super) p99_us: u64,
     pub(super) max_us: u64,
-    /// The number of checks that started within [`ON_TIME_MS`].
+    /// Number of checks that started within [`ON_TIME_MS`].
     pub(super) on_time: u64,
 }
 
-/// Memory of this process.
+/// Memory of this process, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory {
     pub(super) resident_bytes: Option<u64>,
-    /// Growth since before the services were there; `None` when memory of an earlier kind was reused.
+    /// Growth since before the services were added; `None` when memory of an earlier kind was reused.
     pub(super) per_service_bytes: Option<u64>,
 }
 
-/// The figures of one kind.
+/// Figures of one kind.
 #[derive(Clone, Debug)]
 pub(super) struct Figures {
     pub(super) kind: Kind,
@@ -58,13 +58,13 @@ pub(super) struct Figures {
     pub(super) cpu: Duration,
     pub(super) lateness: Lateness,
     pub(super) memory: Memory,
-    /// Bytes of the database per stored result; `None` for a database that is not ours to weigh.
+    /// Bytes of the database per stored result; `None` for a database that this run does not own.
     pub(super) stored_bytes: Option<f64>,
     pub(super) floors: Option<Floors>,
 }
 
 impl Figures {
-    /// The figures of the window between two moments; memory, storage and floor are filled in by whoever knows them.
+    /// Figures of the window between two moments; the caller fills in memory, storage and floor.
     pub(super) fn between(
         kind: Kind,
         plan: &Plan,
@@ -103,23 +103,23 @@ impl Figures {
         100.0 * self.lateness.on_time as f64 / self.expected
     }
 
-    /// Checks that found their target up, in percent of those finished; `None` when none finished.
+    /// Checks that found their target up, in percent of those finished; `None` if none finished.
     pub(super) fn up_pct(&self) -> Option<f64> {
         (self.finished > 0).then(|| 100.0 * self.up as f64 / self.finished as f64)
     }
 
-    /// Microseconds of CPU time per exchange with a target, everything included; `None` when no check finished.
+    /// Microseconds of CPU time per exchange with a target, including all work; `None` if no check finished.
     pub(super) fn cpu_us(&self) -> Option<f64> {
         let exchanges = self.finished * u64::from(self.kind.exchanges());
         (exchanges > 0).then(|| self.cpu.as_secs_f64() * 1e6 / exchanges as f64)
     }
 
-    /// CPU time of the bare exchange at the pace of the checks.
+    /// Microseconds of CPU time of the bare exchange at the pace of the checks.
     pub(super) fn paced_us(&self) -> Option<f64> {
         self.floors.as_ref()?.paced.cpu_us()
     }
 
-    /// CPU time of the bare exchange as fast as one thread can.
+    /// Microseconds of CPU time of the bare exchange at the highest rate of one thread.
     pub(super) fn saturated_us(&self) -> Option<f64> {
         self.floors.as_ref()?.saturated.cpu_us()
     }

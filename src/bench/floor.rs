@@ -1,8 +1,9 @@
-//! The floor: what the same exchange costs in this process without Watchkeeper, measured in the same run.
+//! The floor: the cost of the same exchange in this process without Watchkeeper, measured in the same run.
 //!
-//! Each exchange is made on a connection of its own; nothing is scheduled, judged or stored. Machines are noisy and
-//! differ, so the ratio to this is what can be compared: to the floor at the pace of the checks, where a processor that
-//! has nothing else to do wakes up for each exchange, and to the saturated one (one thread, 64 at a time) for the bare work.
+//! Each exchange uses its own connection; nothing is scheduled, judged or stored. Absolute figures vary with the
+//! machine, so the ratio to the floor is what can be compared. There are two floors: one at the pace of the checks,
+//! where an idle processor wakes up for each exchange, and a saturated one (one thread, 64 exchanges at a time) for the
+//! bare work.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,29 +24,29 @@ use crate::bench::usage;
 mod http2;
 mod ping;
 
-/// The time for which a floor is measured.
+/// Length of a floor measurement.
 const LENGTH: Duration = Duration::from_secs(2);
-/// Exchanges at a time.
+/// Concurrent exchanges.
 const AT_ONCE: usize = 64;
-/// After a step in which the process used less than a twentieth of a core, it is idle.
+/// The process counts as idle after a step of this length in which it used less than a twentieth of a core.
 const IDLE_STEP: Duration = Duration::from_millis(100);
 const IDLE_STEPS_MAX: u32 = 50;
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: floor\r\nConnection: close\r\n\r\n";
-/// `h0.bench.test`, A, IN.
+/// DNS question: `h0.bench.test`, A, IN.
 const QUESTION: &[u8] =
     b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x02h0\x05bench\x04test\x00\x00\x01\x00\x01";
 
-/// The exchange that is measured, and the peers that it is made with.
+/// The measured exchange, with its peers.
 #[derive(Clone)]
 pub(super) struct Exchange {
     pub(super) kind: Kind,
-    /// Taken in turn; for DNS the server.
+    /// Peers, used in turn; for DNS the server.
     pub(super) peers: Vec<SocketAddr>,
-    /// For those with TLS: full handshakes, verified as the checks verify them.
+    /// TLS configuration: full handshakes, verified as in checks.
     pub(super) tls: Arc<ClientConfig>,
 }
 
-/// The cost of bare exchanges.
+/// Cost of bare exchanges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Floor {
     pub(super) exchanges: u64,
@@ -54,31 +55,31 @@ pub(super) struct Floor {
 }
 
 impl Floor {
-    /// Microseconds of CPU time per exchange; `None` when too few succeeded to say.
+    /// Microseconds of CPU time per exchange; `None` if too few succeeded.
     pub(super) fn cpu_us(&self) -> Option<f64> {
         let is_sound = self.exchanges > 0 && self.failed * 100 <= self.exchanges;
         is_sound.then(|| self.cpu.as_secs_f64() * 1e6 / self.exchanges as f64)
     }
 }
 
-/// The floor at two paces, measured one after the other.
+/// The floors at two paces, measured one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Floors {
-    /// As many exchanges a second as checks were due, evenly spread, on as many threads as the engine has.
+    /// As many exchanges per second as checks were due, evenly spread, on as many threads as the engine has.
     pub(super) paced: Floor,
-    /// As many as one thread can make.
+    /// As many exchanges as one thread can make.
     pub(super) saturated: Floor,
 }
 
-/// The pace at which exchanges follow each other.
+/// Rate of exchanges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) exchanges_per_second: f64,
     pub(super) threads: usize,
 }
 
-/// Measures each floor for two seconds. The rest of the process has to be idle, because its CPU time is counted: checks of
-/// an overloaded pipeline take a while to end. `None` when they do not.
+/// Measures each floor for two seconds. The rest of the process has to be idle, because its CPU time is counted, and
+/// checks of an overloaded pipeline take a while to end. `None` if they do not.
 pub(super) async fn measure(exchange: Exchange, pace: Pace) -> anyhow::Result<Option<Floors>> {
     if !becomes_idle().await? {
         return Ok(None);
@@ -92,7 +93,7 @@ pub(super) async fn measure(exchange: Exchange, pace: Pace) -> anyhow::Result<Op
     Ok(Some(Floors { paced, saturated: saturated.await?? }))
 }
 
-/// Runs the same on so many threads, each with a runtime of its own, and counts the CPU time of all.
+/// Runs the same work on several threads, each with its own runtime, and measures the CPU time of all.
 fn on_threads<F: Future<Output = Arc<Tally>>>(
     threads: usize,
     work: impl Fn() -> F + Sync,
@@ -160,7 +161,7 @@ async fn work(exchange: Arc<Exchange>, tally: Arc<Tally>, end: Instant) {
     }
 }
 
-/// Starts each exchange at its own moment, as checks are started. Pings share a socket and follow each other.
+/// Starts each exchange at its own time, as checks are started. Pings share a socket and run one after the other.
 async fn run_paced(exchange: Arc<Exchange>, pace: Pace) -> Arc<Tally> {
     let tally = Arc::new(Tally::default());
     let ping = exchange.ping();
@@ -189,7 +190,7 @@ impl Exchange {
         self.peers[place]
     }
 
-    /// A socket for pings, where they are measured and permitted.
+    /// A socket for pings, if they are measured and permitted.
     fn ping(&self) -> Option<Ping> {
         if self.kind == Kind::Icmp { Ping::open().ok() } else { None }
     }
@@ -234,7 +235,7 @@ async fn get(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result
         match stream.read(&mut response[length..]).await {
             Ok(0) => break,
             Ok(read) => length += read,
-            // Servers that close without saying so under TLS.
+            // Some servers close without a TLS close notification.
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => break,
             Err(error) => return Err(error),
         }

@@ -1,4 +1,4 @@
-//! A folder for the databases of one run, removed when the run is over.
+//! A temporary folder for the databases of one run, removed at the end.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::id::Id;
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes a new folder under the system's temporary directory.
+    /// Creates a new folder in the system's temporary directory.
     pub(super) fn new() -> anyhow::Result<Self> {
         let path = std::env::temp_dir().join(format!("watchkeeper-bench-{}", Id::random()));
         std::fs::create_dir(&path).with_context(|| format!("cannot make the folder {}", path.display()))?;

@@ -1,9 +1,9 @@
-//! `watchkeeper bench history`: what a result costs from the recorder to its block on the disk, how many bytes it takes
-//! there, and how fast the API reads it, beside plain rows in the same run.
+//! `watchkeeper bench history`: cost of a result from the recorder to its block on the disk, its size there, and how
+//! fast the API reads it, compared with plain rows in the same run.
 //!
 //! Results of realistic shape go through the real recorder while the real compactor seals and merges them, on simulated
-//! time: a few weeks in minutes. The floor keeps the same results as rows with an index, on the same disk, equally durable.
-//! `--curve` shows the cost of a check as the history grows. The reads are those of a real `watchkeeper serve`.
+//! time: a few weeks in minutes. The floor stores the same results as rows with an index, on the same disk, equally
+//! durable. `--curve` shows the cost of a check as the history grows. Reads go through a real `watchkeeper serve`.
 
 mod curve;
 mod fixture;
@@ -36,10 +36,10 @@ pub fn command() -> Command {
     Plan::augment_args(Command::new("history"))
 }
 
-/// Measures and prints; succeeds when every result is in a block and no request failed.
+/// Measures and prints; succeeds if every result is in a block and no request failed.
 ///
 /// # Errors
-/// What could not be started or stored, in one line.
+/// In one line: what could not be started or stored.
 pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
     let plan = Plan::from_arg_matches(arguments)?;
     if !plan.curve.is_empty() {
@@ -63,7 +63,7 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
     Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Everything written, sealed and merged.
+/// Measures the history after everything is written, sealed and merged.
 async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<ingest::Figures> {
     let storage = Storage::new(config)?;
     let pipeline = Pipeline::start(plan, config, &storage).await?;
@@ -72,7 +72,7 @@ async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Res
     pipeline.finish(spent, &storage).await
 }
 
-/// Hidden where nobody looks at it: without a terminal, and for machines.
+/// A progress bar; hidden without a terminal and in JSON mode.
 fn progress(plan: &Plan, results: u64) -> ProgressBar {
     if plan.as_json {
         return ProgressBar::hidden();

@@ -1,8 +1,8 @@
-//! The kinds of checks that are measured, and the targets that services of a kind are given.
+//! The measured kinds of checks, and the targets of their services.
 //!
-//! HTTPS is a kind of its own although its check type is `http`: a handshake costs ten times the rest. `https` speaks
-//! HTTP/1.1 and `http2` HTTP/2 with the target that a run starts, and the embedded certificate is verified; targets that
-//! are given decide which protocol it is, and their certificates are not verified.
+//! HTTPS is a kind of its own although its check type is `http`: a handshake costs ten times the rest. With the target
+//! that a run starts, `https` uses HTTP/1.1 and `http2` HTTP/2, and the embedded certificate is verified; given targets
+//! decide on the protocol, and their certificates are not verified.
 
 use std::net::Ipv4Addr;
 use std::str::FromStr;
@@ -11,12 +11,12 @@ use serde_json::{Map, Value, json};
 
 use crate::model::check::CheckType;
 
-/// Addresses that a target listens on: 127.0.1.1 and the following; the embedded certificate names them.
+/// Addresses that a target listens on, from 127.0.1.1 on; the embedded certificate names them.
 pub(super) const TARGET_ADDRESSES: u8 = 16;
 /// Hosts that are pinged: 127.1.x.y, answered by the kernel.
 const PINGED_HOSTS: u32 = 1_000;
 
-/// A kind of check that is measured.
+/// A kind of measured check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Http,
@@ -33,7 +33,7 @@ impl Kind {
     pub(super) const ALL: [Self; 7] =
         [Self::Http, Self::Https, Self::Http2, Self::Tcp, Self::Dns, Self::Icmp, Self::Ssl];
 
-    /// The word on the command line.
+    /// Name on the command line.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// The type of its services.
+    /// Check type of its services.
     pub(super) const fn check_type(self) -> CheckType {
         match self {
             Self::Http | Self::Https | Self::Http2 => CheckType::Http,
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// The configuration of its services; `verifies`: certificates are those of the run's own target.
+    /// Check configuration of its services; `verifies` if certificates are those of the run's own target.
     pub(super) fn config(self, verifies: bool) -> Map<String, Value> {
         match self {
             Self::Https | Self::Http2 => Map::from_iter([("verify_ssl".to_owned(), json!(verifies))]),
@@ -70,7 +70,7 @@ impl Kind {
         matches!(self, Self::Https | Self::Http2 | Self::Ssl)
     }
 
-    /// Exchanges with the target that one check makes; the floor is measured per exchange.
+    /// Exchanges with the target per check; the floor is measured per exchange.
     pub(super) const fn exchanges(self) -> u8 {
         match self {
             Self::Icmp => crate::probe::ECHO_REQUESTS,
@@ -83,7 +83,7 @@ impl Kind {
         !matches!(self, Self::Icmp)
     }
 
-    /// The targets that services are spread over when none are given.
+    /// Default targets of the services.
     pub(super) fn targets(self, port: u16) -> Vec<String> {
         let listening = (1..=TARGET_ADDRESSES).map(|host| Ipv4Addr::new(127, 0, 1, host));
         let pinged = (0..PINGED_HOSTS).map(|host| Ipv4Addr::from_bits(0x7f01_0001 + host));
@@ -99,7 +99,7 @@ impl Kind {
     }
 }
 
-/// The word names no kind.
+/// Error: no kind has this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("allowed: http, https, http2, tcp, dns, icmp, ssl")]
 pub(super) struct UnknownKind;

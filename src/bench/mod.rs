@@ -1,13 +1,13 @@
-//! Measuring this machine: what a check costs from its due time to its row on the disk, how punctual it is, and what the
-//! API serves meanwhile.
+//! Measures this machine: the cost of a check from its due time to its row on the disk, its punctuality, and the
+//! requests that the API serves meanwhile.
 //!
 //! - [`probe`]: `watchkeeper bench probe`, the whole pipeline of the real engine and the real recorder.
-//! - [`api`]: `watchkeeper bench api`, requests a second of the real server with checks beside.
-//! - [`history`]: `watchkeeper bench history`, what results cost on the disk and how fast they are read.
-//! - [`target`]: what is checked, in a process of its own, so that its work is not counted as ours.
-//! - `floor`: the same exchange without us, in the same run: machines are noisy, ratios are less so.
+//! - [`api`]: `watchkeeper bench api`, requests per second of the real server while it makes checks.
+//! - [`history`]: `watchkeeper bench history`, the cost of results on the disk and the speed of reading them.
+//! - [`target`]: the checked target, in its own process, so that its CPU time is not counted.
+//! - `floor`: the same exchange without Watchkeeper, in the same run, for ratios.
 //!
-//! Nothing here is needed for watching. It uses what the floors below offer to everybody and has no way in of its own.
+//! Monitoring does not depend on this module. It uses only public interfaces of the layers below.
 
 pub mod api;
 mod figures;

@@ -1,6 +1,6 @@
 //! The pipeline under measurement: the real engine and the real recorder on a real database, built as `app` builds them.
 //!
-//! Only the API and the store of services are left out: services are made up here, and the engine is told directly.
+//! Only the API and the store of services are left out: services are generated here and handed to the engine directly.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use crate::store::Databases;
 use crate::store::database::sqlite_url;
 use crate::supervise::{Handle, Supervisor};
 
-/// Services that are handed to the engine at once.
+/// Services handed to the engine concurrently.
 const AT_ONCE: usize = 32;
 const HISTORY_FILE: &str = "history.db";
 
@@ -46,14 +46,14 @@ pub(super) struct Pipeline {
     recorder_thread: Arbiter,
     recorded: Arc<RecordCounters>,
     databases: Databases,
-    /// True if the history lies in our own folder.
+    /// True if the history is in the run's own folder.
     owns_history: bool,
     folder: Folder,
     kind: Kind,
 }
 
 impl Pipeline {
-    /// Starts it, without services.
+    /// Starts the pipeline without services.
     pub(super) async fn start(config: &Config, kind: Kind) -> anyhow::Result<Self> {
         let folder = Folder::new()?;
         let main_url = sqlite_url(&folder.path().join("main.db"));
@@ -102,7 +102,7 @@ impl Pipeline {
         })
     }
 
-    /// Begins to watch the planned services, spread over the targets.
+    /// Starts to watch the planned services, spread over the targets.
     pub(super) async fn watch(&self, plan: &Plan, targets: &[String]) -> anyhow::Result<()> {
         let organisation = Id::random();
         stream::iter(1..=plan.services)
@@ -117,7 +117,7 @@ impl Pipeline {
             .await
     }
 
-    /// The number of threads that checks run on: as configured, or one per core.
+    /// Number of threads that run checks: as configured, or one per core.
     pub(super) fn threads(&self) -> usize {
         match self.definer.limits.shards {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -125,14 +125,14 @@ impl Pipeline {
         }
     }
 
-    /// Returns what has been counted until now.
+    /// Returns the current counts.
     pub(super) fn counts(&self) -> anyhow::Result<Counts> {
         let counters = self.engine.counters();
         let of_status = |status| {
             let known = self.definer.roster.all();
             known.iter().map(|known| known.finished(self.kind.check_type(), status).get()).sum::<u64>()
         };
-        // Each is read once: a check that ends between two looks would be in one sum and not in the other.
+        // Each is read once: a check that ends between two reads would be in one sum and not in the other.
         let by_status = CheckStatus::ALL.map(|status| (status, of_status(status)));
         let up =
             by_status.iter().find(|(status, _)| *status == CheckStatus::Up).map_or(0, |(_, number)| *number);
@@ -147,7 +147,7 @@ impl Pipeline {
         })
     }
 
-    /// Returns how late checks started since the last call.
+    /// Returns the delays of checks since the last call.
     pub(super) async fn lateness(&self) -> anyhow::Result<Lateness> {
         let report = self.engine.lateness().await?;
         Ok(Lateness {
@@ -158,8 +158,7 @@ impl Pipeline {
         })
     }
 
-    /// Returns the number of attempts that could not look and of runs that were skipped, by reason, as far as there
-    /// were any.
+    /// Returns the number of attempts that could not be made and of skipped runs, by reason; without zeros.
     pub(super) fn shed_by_reason(&self) -> HashMap<&'static str, u64> {
         let counters = self.engine.counters();
         let troubles =
@@ -168,7 +167,7 @@ impl Pipeline {
         troubles.chain(others).filter(|(_, count)| *count > 0).collect()
     }
 
-    /// Stops it; returns the bytes of the history per stored result, when the history was ours.
+    /// Stops the pipeline; returns the bytes of the history per stored result, if the run owns the history.
     pub(super) async fn stop(self) -> anyhow::Result<Option<f64>> {
         self.engine.stop().await;
         self.recorder.send(Drain).await.context("the recorder had stopped before")?;

@@ -1,6 +1,6 @@
-//! The plan of one run: the flags of `watchkeeper bench probe`, read once.
+//! The plan of one run of `watchkeeper bench probe`, read from its flags.
 //!
-//! Given targets are used as they are; a kind without any gets a target of its own (see `target_process`).
+//! Given targets are used as they are; a kind without any starts its own target (see `target_process`).
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
@@ -9,19 +9,19 @@ use crate::bench::kind::Kind;
 /// The plan of one run.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    /// One after the other.
+    /// Kinds, measured one after the other.
     pub(super) kinds: Vec<Kind>,
-    /// The number of services that are watched.
+    /// Number of watched services.
     pub(super) services: u32,
     /// Seconds between two checks of one location.
     pub(super) interval_seconds: u32,
-    /// Length of the window.
+    /// Length of the window, in seconds.
     pub(super) seconds: u32,
-    /// Locations that check every service.
+    /// Number of locations that check every service.
     pub(super) locations: u8,
-    /// Services are spread over these; none: the run starts a target.
+    /// Targets of the services; if empty, the run starts one.
     pub(super) targets: Vec<String>,
-    /// JSON instead of a table.
+    /// True for JSON instead of a table.
     pub(super) as_json: bool,
 }
 

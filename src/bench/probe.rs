@@ -1,7 +1,8 @@
 //! `watchkeeper bench probe`: the whole pipeline (due, checked, verdict, aggregated, durable) measured on this machine.
 //!
 //! Per kind: start a target in another process, the pipeline, and its services; let one interval pass; count over a
-//! window; stop; then measure the bare exchange against the same target. What could not be looked at is shown by reason.
+//! window; stop; then measure the bare exchange against the same target. Checks that could not be made are shown by
+//! reason.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -24,7 +25,7 @@ use crate::bench::{report, usage};
 use crate::clock::Clock;
 use crate::config::{Config, LocationConfig};
 
-/// The interval between two moves of the progress bar.
+/// Refresh interval of the progress bar.
 const TICK: Duration = Duration::from_millis(100);
 
 /// `watchkeeper bench probe` and its flags.
@@ -33,10 +34,10 @@ pub fn command() -> Command {
     plan::command()
 }
 
-/// Measures and prints; succeeds when checks were done.
+/// Measures and prints; succeeds if checks were made.
 ///
 /// # Errors
-/// What could not be started, in one line.
+/// In one line: what could not be started.
 pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitCode> {
     let plan = Plan::of(arguments);
     if !plan.targets.is_empty() && plan.kinds.len() > 1 {
@@ -64,14 +65,14 @@ pub async fn run(arguments: &ArgMatches, config: Config) -> anyhow::Result<ExitC
     Ok(if all_checked { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Everything that one kind needs; taken down when dropped.
+/// Resources of one kind; released when dropped.
 struct Fixture {
     kind: Kind,
     config: Config,
     targets: Vec<String>,
     /// Keeps the target running.
     _process: Option<TargetProcess>,
-    /// Keeps the file of authorities.
+    /// Keeps the file of trusted authorities.
     _folder: Folder,
 }
 
@@ -127,7 +128,7 @@ impl Fixture {
         Ok(figures)
     }
 
-    /// The floors, with the very TLS configuration that the checks had.
+    /// Measures the floors, with the TLS configuration of the checks.
     async fn floors(&self, plan: &Plan, pace: Pace) -> anyhow::Result<Option<Floors>> {
         let toolbox = app::toolbox(&self.config, &Clock::System, None)?;
         let verifies = plan.targets.is_empty();
@@ -135,7 +136,7 @@ impl Fixture {
         floor::measure(Exchange { kind: self.kind, peers: self.peers().await?, tls }, pace).await
     }
 
-    /// The targets' addresses; for DNS, those of the servers.
+    /// Addresses of the targets; for DNS, those of the servers.
     async fn peers(&self) -> anyhow::Result<Vec<SocketAddr>> {
         if self.kind == Kind::Dns {
             let servers = self.config.probe.dns_servers.clone();
@@ -171,7 +172,7 @@ fn authority(kind: Kind, target: &str) -> anyhow::Result<String> {
     }
 }
 
-/// Hidden where nobody looks at it: without a terminal, and for machines.
+/// A progress bar; hidden without a terminal and in JSON mode.
 fn progress(kind: Kind, plan: &Plan) -> ProgressBar {
     if plan.as_json {
         return ProgressBar::hidden();

@@ -1,6 +1,6 @@
-//! This very program again, as another process that never outlives the run.
+//! Starts this program as a child process that never outlives the run.
 //!
-//! Another process, so that its CPU time is not counted as ours. It is ended when its handle is dropped.
+//! The CPU time of a child is not counted as that of the run. It is killed when its handle is dropped.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-/// Clock ticks of `/proc/PID/stat` a second; Linux has had no other for decades.
+/// Clock ticks per second in `/proc/PID/stat`; always 100 on Linux.
 const TICKS_PER_SECOND: u64 = 100;
 
-/// A running process.
+/// A child process; killed on drop.
 #[derive(Debug)]
 pub(super) struct Process(Child);
 
@@ -26,7 +26,7 @@ impl Process {
         Ok(Self(child.with_context(|| format!("cannot start {}", arguments.join(" ")))?))
     }
 
-    /// The first line that it prints, which is the port where it listens.
+    /// Reads the first line of output, which is the port that it listens on.
     pub(super) fn port(&mut self) -> anyhow::Result<u16> {
         let output = self.0.stdout.take().context("the process has no output")?;
         let mut line = String::new();
@@ -34,12 +34,12 @@ impl Process {
         line.trim().parse().context("the process did not say where it listens")
     }
 
-    /// Returns true if it still runs.
+    /// Returns true if the process runs.
     pub(super) fn is_running(&mut self) -> bool {
         matches!(self.0.try_wait(), Ok(None))
     }
 
-    /// CPU time that it has used; `None` where `/proc` does not say.
+    /// CPU time used so far; `None` without `/proc`.
     pub(super) fn cpu(&self) -> Option<Duration> {
         let file = Path::new("/proc").join(self.0.id().to_string()).join("stat");
         cpu_in(&std::fs::read_to_string(file).ok()?)
@@ -54,7 +54,7 @@ impl Drop for Process {
     }
 }
 
-/// User and system time: the 14th and 15th field, counted behind the name, which may hold blanks.
+/// User and system time: fields 14 and 15, counted from the end of the name, which may contain blanks.
 fn cpu_in(stat: &str) -> Option<Duration> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut ticks = || fields.next()?.parse::<u64>().ok();

@@ -1,7 +1,7 @@
-//! The report: one line a kind for people (a Markdown table), one object a kind for machines.
+//! The report: a Markdown table with a line per kind for people, or a JSON object per kind for machines.
 //!
-//! CPU time is per exchange with a target, which is a check except for `icmp`, where it is a packet. The ratio is that to
-//! the bare exchange at the same pace.
+//! CPU time is per exchange with a target, which is a check except for `icmp`, where it is a packet. The ratio is
+//! relative to the bare exchange at the same pace.
 
 use serde_json::{Value, json};
 
@@ -24,20 +24,20 @@ const COLUMNS: [(&str, usize); 14] = [
     ("DB B/check", 10),
 ];
 
-/// The table's head.
+/// Header of the table.
 pub(super) fn head() -> String {
     let names = COLUMNS.map(|(name, width)| format!("{name:>width$}"));
     let rules = COLUMNS.map(|(_, width)| format!("{}:", "-".repeat(width - 1)));
     format!("| {} |\n| {} |", names.join(" | "), rules.join(" | "))
 }
 
-/// Two sentences below the table, about what its columns compare.
+/// Legend below the table: the meaning of its ratios.
 pub(super) const LEGEND: &str = "\
 \"CPU\" is the processor time of one exchange with a target, everything included (scheduling, judging, storing); \"paced\" is that of a \
 bare exchange at the same pace on the same machine, and \"ratio\" how many times as much a check costs. \"satur.\" is a bare exchange as fast \
 as one thread can, \"late\" how long after its due time a check began, and \"durable\" the checks that were in the database at the end.";
 
-/// The table's line for one kind.
+/// Line of the table for one kind.
 pub(super) fn line(figures: &Figures) -> String {
     let lateness = &figures.lateness;
     let late =
@@ -67,7 +67,7 @@ fn decimal(number: Option<f64>, digits: usize) -> String {
     number.map_or_else(|| "-".to_owned(), |number| format!("{number:.digits$}"))
 }
 
-/// The same for machines.
+/// JSON for machines.
 pub(super) fn object(figures: &Figures) -> Value {
     json!({
         "type": figures.kind.as_str(),

@@ -1,4 +1,4 @@
-//! A real `watchkeeper serve` in another process, and how it is talked to.
+//! A real `watchkeeper serve` in a child process, and its HTTP client.
 
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::bench::api::crowd::read_answer;
 use crate::bench::process::Process;
 use crate::config::Config;
 
-/// The longest time that the server may take to start.
+/// Longest start of the server.
 const START: Duration = Duration::from_secs(30);
-/// More requests a minute than any run makes.
+/// A rate limit that no run reaches.
 const RATE_LIMIT: &str = "1000000000";
 
-/// A connection that is kept alive.
+/// A keep-alive connection.
 #[derive(Debug)]
 pub(super) struct Client {
     stream: TcpStream,
@@ -27,7 +27,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Connects; every request carries the token.
+    /// Connects; every request will carry the token.
     pub(super) async fn connect(address: SocketAddr, token: &str) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -35,21 +35,21 @@ impl Client {
         Ok(Self { stream, headers, answer: Vec::with_capacity(65_536) })
     }
 
-    /// Asks; the status, once the whole answer is there.
+    /// Sends a GET request; returns the status once the whole response was read.
     pub(super) async fn get(&mut self, path: &str) -> anyhow::Result<u16> {
         let request = format!("GET {path} HTTP/1.1\r\n{}\r\n", self.headers);
         self.stream.write_all(request.as_bytes()).await?;
         read_answer(&mut self.stream, &mut self.answer).await
     }
 
-    /// The JSON of the last answer.
+    /// The body of the last response as JSON.
     pub(super) fn json(&self) -> anyhow::Result<Value> {
         let end = self.answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").context("no HTTP answer")?;
         Ok(serde_json::from_slice(&self.answer[end + 4..])?)
     }
 }
 
-/// An address where nobody listens.
+/// A free address on loopback.
 pub(super) fn free_address() -> anyhow::Result<SocketAddr> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?)
 }
@@ -66,7 +66,7 @@ pub(super) fn serve(address: SocketAddr, data: &str, config: &Config) -> anyhow:
     Process::start(&arguments, &variables)
 }
 
-/// Returns when the server answers that it is ready.
+/// Waits until the server reports that it is ready.
 pub(super) async fn until_ready(server: &mut Process, address: SocketAddr) -> anyhow::Result<()> {
     let deadline = Instant::now() + START;
     let request = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -82,7 +82,7 @@ pub(super) async fn until_ready(server: &mut Process, address: SocketAddr) -> an
     bail!("the server was not ready within {} seconds", START.as_secs())
 }
 
-/// A `POST` of JSON.
+/// A `POST` request with a JSON body.
 pub(super) fn post(address: SocketAddr, token: &str, path: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let length = body.len();
@@ -93,7 +93,7 @@ pub(super) fn post(address: SocketAddr, token: &str, path: &str, body: &Value) -
     .into_bytes()
 }
 
-/// One request on a connection of its own; the JSON of its answer.
+/// Sends one request on its own connection; returns the body of the response as JSON.
 pub(super) async fn exchange(address: SocketAddr, request: &[u8]) -> anyhow::Result<Value> {
     let head = String::from_utf8_lossy(request).replacen("\r\n", "\r\nConnection: close\r\n", 1);
     let answer = text(address, head.as_bytes()).await?;
@@ -101,7 +101,7 @@ pub(super) async fn exchange(address: SocketAddr, request: &[u8]) -> anyhow::Res
     Ok(serde_json::from_str(body)?)
 }
 
-/// The sum of a metric over all its labels.
+/// Sum of a metric over all labels.
 pub(super) async fn metric(address: SocketAddr, name: &str) -> anyhow::Result<f64> {
     let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     let page = text(address, request.as_bytes()).await?;

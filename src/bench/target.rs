@@ -1,7 +1,7 @@
-//! `watchkeeper bench target`: something cheap to check, for `bench probe` to start as another process.
+//! `watchkeeper bench target`: a cheap target for checks, started by `bench probe` as a child process.
 //!
-//! HTTP, HTTPS and HTTP/2 answer 1 KiB and close, TCP closes what it accepts, DNS gives every name one address. It prints its
-//! port and ends with its standard input. Loopback only: its key is public.
+//! HTTP, HTTPS and HTTP/2 respond with 1 KiB and close, TCP closes accepted connections, DNS resolves every name to one
+//! address. It prints its port and ends with its standard input. Loopback only, since its key is public.
 
 use std::io::Read as _;
 use std::net::Ipv4Addr;
@@ -21,15 +21,15 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::bench::kind::{Kind, TARGET_ADDRESSES};
 
-/// The certificate of the target, valid for its addresses; checks may be told to trust it.
+/// Certificate of the target, valid for its addresses; checks can be configured to trust it.
 pub(super) const CERTIFICATE: &str = include_str!("target.cert.pem");
 const KEY: &str = include_str!("target.key.pem");
 
-/// Connections that wait to be accepted.
+/// Backlog of connections to accept.
 const BACKLOG: u32 = 4_096;
-/// Ports that are tried until one is free on every address.
+/// Attempts to find a port that is free on every address.
 const PORT_ATTEMPTS: u32 = 20;
-/// Longest request or question that is read.
+/// Longest request or DNS question that is read, in bytes.
 const REQUEST_MAX_BYTES: usize = 4_096;
 const BODY_BYTES: usize = 1_024;
 
@@ -43,7 +43,7 @@ pub fn command() -> Command {
 /// Listens until standard input ends.
 ///
 /// # Errors
-/// When no port is free, or the kind has no target.
+/// When no port is free, or the kind has no target process.
 pub async fn run(arguments: &ArgMatches) -> anyhow::Result<ExitCode> {
     let kind = arguments.get_one::<Kind>("type").copied().context("a type is needed")?;
     let port = serve(kind).await?;
@@ -75,18 +75,18 @@ async fn serve(kind: Kind) -> anyhow::Result<u16> {
     }
 }
 
-/// The end of standard input. Reading it blocks, hence the thread.
+/// Waits for the end of standard input, on a thread, because reading blocks.
 pub(super) async fn end_of_input() {
     let (sender, ended) = oneshot::channel();
     std::thread::spawn(move || {
-        // An error is an end, too.
+        // An error counts as the end.
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         let _ = sender.send(());
     });
     let _ = ended.await;
 }
 
-/// Listeners on all addresses, at one port.
+/// Listeners on all addresses, with the same port.
 fn listeners() -> anyhow::Result<(u16, Vec<TcpListener>)> {
     for _ in 0..PORT_ATTEMPTS {
         let first = listen(1, 0)?;
@@ -114,13 +114,13 @@ fn acceptor(protocol: &[u8]) -> anyhow::Result<TlsAcceptor> {
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
         .with_single_cert(chain, key)?;
-    // Every handshake is a full one; tickets would be work for nothing.
+    // Every handshake is a full one, so tickets would be wasted work.
     config.send_tls13_tickets = 0;
     config.alpn_protocols = vec![protocol.to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// The treatment of a connection.
+/// Service for connections of a kind.
 #[derive(Clone)]
 struct Service {
     says_something: bool,
@@ -129,7 +129,7 @@ struct Service {
 
 async fn accept(listener: TcpListener, service: Service) {
     loop {
-        // A client that gave up between its connect and our accept is no reason to stop.
+        // A client may give up between connect and accept.
         let Ok((stream, _)) = listener.accept().await else { continue };
         if service.says_something {
             tokio::spawn(converse(stream, service.tls.clone()));
@@ -137,7 +137,7 @@ async fn accept(listener: TcpListener, service: Service) {
     }
 }
 
-/// Whoever breaks off is not missed.
+/// Serves a connection; its errors are ignored.
 async fn converse(stream: TcpStream, tls: Option<TlsAcceptor>) {
     match tls {
         None => drop(respond(stream).await),
@@ -164,7 +164,7 @@ async fn respond(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Re
     stream.shutdown().await
 }
 
-/// The same over HTTP/2, in the frames that one request needs (RFC 9113): settings and their acknowledgement, headers
+/// Responds over HTTP/2, in the frames that one request needs (RFC 9113): settings and their acknowledgement, headers
 /// (`:status: 200` of the static table, a length), data. It ends with the client.
 async fn respond_with_frames(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
     const PREFACE_BYTES: usize = 24;
@@ -203,21 +203,21 @@ fn response() -> Vec<u8> {
 async fn answer_questions(socket: UdpSocket) {
     let mut datagram = [0; REQUEST_MAX_BYTES];
     loop {
-        // An error is some earlier client's closed port, and reading it has cleared it.
+        // The error concerns an earlier client's closed port, and reading has cleared it.
         let Ok((length, client)) = socket.recv_from(&mut datagram).await else { continue };
         if let Some(answer) = answer(&datagram[..length]) {
-            // A client that is gone needs no answer.
+            // The client may be gone.
             let _ = socket.send_to(&answer, client).await;
         }
     }
 }
 
-/// One A record for whatever name is asked for; `None` when it is no question.
+/// A response with one A record for any name; `None` if the datagram is not a question.
 fn answer(question: &[u8]) -> Option<Vec<u8>> {
     const HEADER_BYTES: usize = 12;
-    /// Response, authoritative; one question, one answer, nothing else.
+    /// Header after the id: response, authoritative; one question, one answer, nothing else.
     const HEADER_AFTER_ID: [u8; 10] = [0x84, 0x00, 0, 1, 0, 1, 0, 0, 0, 0];
-    /// The name asked for, A, IN, 60 s, 127.0.1.1.
+    /// The record: name of the question, A, IN, 60 s, 127.0.1.1.
     const RECORD: [u8; 16] = [0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 1, 1];
     let name_bytes = question.get(HEADER_BYTES..)?.iter().position(|byte| *byte == 0)? + 1;
     let asked = question.get(HEADER_BYTES..HEADER_BYTES + name_bytes + 4)?;

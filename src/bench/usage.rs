@@ -1,19 +1,19 @@
-//! Resources that this process has used: CPU time of all its threads, and resident memory.
+//! Resource usage of this process: CPU time of all its threads, and resident memory.
 //!
-//! CPU time is `getrusage` (user and system, microseconds); memory is the `VmRSS` line of `/proc/self/status`, which
-//! only Linux has.
+//! CPU time is from `getrusage` (user and system, microseconds); memory is the `VmRSS` line of `/proc/self/status`,
+//! which only Linux has.
 
 use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 
-/// CPU time that this process has used since its start.
+/// CPU time of this process since its start.
 pub(super) fn cpu() -> anyhow::Result<Duration> {
     cpu_of(UsageWho::RUSAGE_SELF)
 }
 
-/// CPU time that this thread has used since its start.
+/// CPU time of this thread since its start.
 pub(super) fn thread_cpu() -> anyhow::Result<Duration> {
     cpu_of(UsageWho::RUSAGE_THREAD)
 }
@@ -24,7 +24,7 @@ fn cpu_of(whose: UsageWho) -> anyhow::Result<Duration> {
     Ok(Duration::from_micros(u64::try_from(spent.num_microseconds())?))
 }
 
-/// Resident memory in bytes; `None` where `/proc` does not say.
+/// Resident memory in bytes; `None` without `/proc`.
 pub(super) fn resident_bytes() -> Option<u64> {
     resident_in(&std::fs::read_to_string("/proc/self/status").ok()?)
 }

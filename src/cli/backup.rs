@@ -1,4 +1,4 @@
-//! `watchkeeper backup`, `verify` and `restore`: here are the words; the work is `crate::backup`.
+//! `watchkeeper backup`, `verify` and `restore`: flags and output; the work is done in `crate::backup`.
 
 mod remote;
 
@@ -91,10 +91,10 @@ pub(super) struct RestoreArguments {
     as_json: bool,
 }
 
-/// Makes a backup and says what is in it.
+/// Makes a backup and prints its contents.
 ///
 /// # Errors
-/// What could not be read or written, in one line.
+/// In one line: what could not be read or written.
 pub(super) async fn back_up(arguments: &BackupArguments, config: &Config) -> anyhow::Result<ExitCode> {
     if let Some(url) = &arguments.url {
         let token = node_api::token(arguments.token.as_deref(), config, remote::MAKES_TOKEN)?;
@@ -127,10 +127,10 @@ pub(super) async fn back_up(arguments: &BackupArguments, config: &Config) -> any
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks a backup and says what is in it.
+/// Checks a backup and prints its contents.
 ///
 /// # Errors
-/// What is wrong with it, in one line.
+/// In one line: the flaw of the backup.
 pub(super) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     let bar = bar(None, arguments.as_json);
     let checked = backup::verify(&arguments.backup, &mut |file, bytes| step(&bar, file, bytes)).await;
@@ -149,10 +149,10 @@ pub(super) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Puts a backup back and says what to do next.
+/// Restores a backup and prints the next steps.
 ///
 /// # Errors
-/// What is wrong with backup or folder, in one line; then the folder is as it was.
+/// In one line: the flaw of the backup or folder; the folder is left as it was.
 pub(super) async fn restore(arguments: &RestoreArguments, config: &Config) -> anyhow::Result<ExitCode> {
     let bar = bar(None, arguments.as_json);
     let watcher = &mut |file: &str, bytes: u64| step(&bar, file, bytes);
@@ -208,7 +208,7 @@ fn step(bar: &ProgressBar, file: &str, bytes: u64) {
     bar.inc(bytes);
 }
 
-/// Hidden where nobody looks at it: without a terminal, and for machines.
+/// A progress bar; hidden without a terminal and in JSON mode.
 fn bar(bytes: Option<u64>, as_json: bool) -> ProgressBar {
     if as_json {
         return ProgressBar::hidden();

@@ -1,7 +1,7 @@
-//! `watchkeeper check TYPE TARGET`: one check now, shown as a small picture or as JSON.
+//! `watchkeeper check TYPE TARGET`: runs one check and shows it as a small picture or as JSON.
 //!
-//! Target and configuration are read by the code that reads services, so what works here works there. Exit code: 0 up,
-//! 1 down or degraded, 2 wrong usage, 3 when this machine could not look.
+//! Target and configuration are parsed by the code that parses services, so both accept the same. Exit code: 0 up, 1
+//! down or degraded, 2 wrong usage, 3 when this machine could not make the check.
 
 mod findings;
 mod hint;
@@ -33,7 +33,7 @@ use crate::probe::target::parse_target;
 
 const UP: u8 = 0;
 const DOWN_OR_DEGRADED: u8 = 1;
-/// Exit code when the check said nothing about the target.
+/// Exit code when the check says nothing about the target.
 const COULD_NOT_LOOK: u8 = 3;
 
 const LONG_ABOUT: &str = "\
@@ -114,7 +114,7 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> anyhow::Resul
     Ok(ExitCode::from(exit_code(&outcome)))
 }
 
-/// An address that checks may not reach was not looked at, whatever a service with it would be.
+/// Exit code of an outcome. A forbidden address was not checked, whatever status a service would get.
 fn exit_code(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Measured(measurement) if is_blocked(measurement) => COULD_NOT_LOOK,
@@ -128,7 +128,7 @@ fn is_blocked(measurement: &Measurement) -> bool {
     measurement.failure.as_ref().is_some_and(|failure| failure.code == ErrorCode::TargetBlocked)
 }
 
-/// The check as the engine would run it for a service with this target and configuration.
+/// The check specification that the engine would use for a service with this target and configuration.
 fn spec(arguments: &Arguments) -> Result<Arc<CheckSpec>, Vec<String>> {
     let (check_type, target) = (arguments.check_type, arguments.target.trim());
     if let Err(form) = parse_target(check_type, target) {

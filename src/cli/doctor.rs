@@ -1,4 +1,4 @@
-//! `watchkeeper doctor`: here are the words; the work is `crate::doctor`.
+//! `watchkeeper doctor`: flags and output; the work is done in `crate::doctor`.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(super) struct DoctorArguments {
     as_json: bool,
 }
 
-/// Looks at everything and says what was found.
+/// Runs all checks and prints the findings.
 pub(super) async fn run(
     arguments: &DoctorArguments,
     (config, file): (&Config, Option<&Path>),
@@ -61,7 +61,7 @@ pub(super) async fn run(
     if has_problem { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// The settings have been read; variables that are none are a warning each.
+/// Findings about the settings: they can be read; a warning for each unknown variable.
 fn settings_of(file: Option<&Path>, command: &clap::Command) -> Vec<Finding> {
     let unknown = variables::unknown_of_process(command);
     if unknown.is_empty() {

@@ -1,7 +1,7 @@
-//! `watchkeeper import`: results of other tools, so that their history is not lost.
+//! `watchkeeper import`: imports results of other tools, so that their history is kept.
 //!
-//! Here are the words: flags, files, lines, what is shown. The work is `record::import`. A line that is bad ends the
-//! import, with everything before it stored, unless bad lines are to be skipped.
+//! This module has flags, files, lines and output; the work is done in `record::import`. A bad line ends the import,
+//! with everything before it stored, unless bad lines are skipped.
 
 mod chunk;
 mod column;
@@ -39,7 +39,7 @@ use crate::record::compaction::{Compaction, RetentionPolicy};
 use crate::record::import::{Import, Imported};
 use crate::timetable::wall_clock;
 
-/// Chunks that wait for the database.
+/// Chunks queued for the database.
 const CHUNKS_AHEAD: usize = 2;
 
 const LONG_ABOUT: &str = "\
@@ -123,7 +123,7 @@ pub(super) struct Arguments {
     as_json: bool,
 }
 
-/// The name that a file gives a service, and the one that we give it.
+/// A service name in the file and the service that it stands for here.
 #[derive(Clone, Debug)]
 struct Renaming {
     theirs: String,
@@ -152,7 +152,7 @@ impl Arguments {
         self.renamings.iter().cloned().map(|Renaming { theirs, ours }| (theirs, ours)).collect()
     }
 
-    /// Everything that gives the same line another meaning.
+    /// All options that change the meaning of a line, as text.
     fn meaning(&self, format: Format) -> String {
         let renamed = BTreeMap::from_iter(self.renamed());
         let renamed: Vec<_> = renamed.iter().collect();
@@ -163,10 +163,10 @@ impl Arguments {
     }
 }
 
-/// Imports and says what it did.
+/// Runs the import and prints a summary.
 ///
 /// # Errors
-/// What cannot be used, in one line.
+/// In one line: what cannot be used.
 pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
     let format = arguments.format()?;
     let mut source = Source::open(&arguments.file)?;
@@ -186,7 +186,7 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
     run.go(source).await
 }
 
-/// The guard of the wall clock, if it trusts the clock: how old results are, and which are too old, goes by it.
+/// The guard of the wall clock, if it trusts the clock: the age of results is judged by it.
 async fn trusted_guard(foundation: &Foundation, operator_trusts: bool) -> anyhow::Result<Arc<ClockGuard>> {
     let guard = wall_clock::guard(&foundation.databases, &foundation.clock, operator_trusts).await?;
     match guard.state().warning() {
@@ -197,7 +197,7 @@ async fn trusted_guard(foundation: &Foundation, operator_trusts: bool) -> anyhow
     }
 }
 
-/// With embedded databases the data folder is this process's alone, as it is a server's.
+/// Locks the data folder if databases are embedded, as a server does.
 fn lock(config: &Config) -> anyhow::Result<Option<File>> {
     if config.database_url.is_some() && config.history_url.is_some() {
         return Ok(None);
@@ -205,7 +205,7 @@ fn lock(config: &Config) -> anyhow::Result<Option<File>> {
     first_start::lock(&config.data_dir).map(|lock| Some(lock.file)).context("stop the server first")
 }
 
-/// Whoever holds the embedded history alone seals what is imported; elsewhere a server does.
+/// The compaction of imported results, if this process alone holds the embedded history; otherwise a server does it.
 fn compaction(foundation: &Foundation, plans: PlanTable) -> Option<Compaction> {
     if foundation.config.history_url.is_some() {
         return None;
@@ -253,7 +253,7 @@ impl Run {
         Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Stores chunk by chunk; whether the file has come to its end.
+    /// Stores chunk by chunk; returns whether the end of the file was reached.
     async fn take_in(&mut self, source: Source, bar: &ProgressBar) -> anyhow::Result<bool> {
         let (sender, mut chunks) = mpsc::channel(CHUNKS_AHEAD);
         let reached = self.import.reached().await?;
@@ -312,7 +312,7 @@ impl Run {
     }
 }
 
-/// Hidden where nobody looks at it: without a terminal, and for machines.
+/// A progress bar; hidden without a terminal and in JSON mode.
 fn progress(source: &Source, as_json: bool) -> ProgressBar {
     if as_json {
         return ProgressBar::hidden();

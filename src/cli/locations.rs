@@ -1,4 +1,4 @@
-//! `watchkeeper location`: locations in other places, and the join tokens by which machines become them.
+//! `watchkeeper location`: remote locations, and the join tokens of their machines.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -179,7 +179,7 @@ fn enrolment(now: Timestamp) -> Enrolment {
     Enrolment { id: Id::random(), expires_at: now.plus_ms(ENROLMENT_MS) }
 }
 
-/// What a join token is made of, beside the enrolment.
+/// Contents of a join token, besides the enrolment.
 struct Join {
     url: String,
     authority: Option<String>,

@@ -1,8 +1,8 @@
-//! The destination of the log: standard error, an event a line, and never a panic.
+//! The destination of the log: standard error, one line per event, without panics.
 //!
-//! The reader of the log may be gone (`2> >(head -1)`), the disk behind it may be full: then lines are lost, and
-//! nothing else. What others chose, such as the name of a service, is escaped ([`printable`]), so that nobody forges a
-//! line or controls a terminal. Therefore colours are put in here, after that.
+//! The reader of the log may be gone (`2> >(head -1)`), the disk behind it may be full: then only lines are lost. Text
+//! from outside, such as the name of a service, is escaped ([`printable`]), so that it cannot forge a line or control a
+//! terminal. Colours are added here, after escaping.
 
 use std::io::{self, Write};
 
@@ -11,14 +11,14 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::cli::picture::paint;
 use crate::cli::printable::printable;
 
-/// The levels in colour, as a terminal shows them.
+/// The levels with ANSI colours.
 const LEVELS: [(&str, &str); 5] =
     [("ERROR", "31"), ("WARN", "33"), ("INFO", "32"), ("DEBUG", "34"), ("TRACE", "35")];
 
-/// Standard error, for whole events.
+/// A writer of whole events to standard error.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StandardError {
-    /// Somebody reads it in a terminal.
+    /// True if standard error is a terminal.
     pub(super) colours: bool,
 }
 
@@ -32,7 +32,7 @@ impl<'a> MakeWriter<'a> for StandardError {
 
 impl Write for StandardError {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        // A line that cannot be written is lost: there is nowhere to say so.
+        // A line that cannot be written is lost: there is nowhere to report it.
         let line = one_line(&String::from_utf8_lossy(event), self.colours);
         let _ = io::stderr().write_all(line.as_bytes());
         Ok(event.len())
@@ -43,7 +43,7 @@ impl Write for StandardError {
     }
 }
 
-/// The event as one line, without anything in it that controls a terminal.
+/// The event as one line, without characters that control a terminal.
 fn one_line(event: &str, colours: bool) -> String {
     let text = event.strip_suffix('\n');
     let line = printable(text.unwrap_or(event));
@@ -54,7 +54,7 @@ fn one_line(event: &str, colours: bool) -> String {
     line
 }
 
-/// The line with its level in colour: that is the first word after the time.
+/// The line with its level, the first word after the time, in colour.
 fn coloured(line: &str) -> String {
     let Some((time, rest)) = line.split_once(' ') else { return line.to_owned() };
     let level = LEVELS.into_iter().find(|(level, _)| rest.trim_start().starts_with(level));

@@ -1,27 +1,27 @@
-//! What people name on the command line: by its id, or by its name in whatever case.
+//! Finds items named on the command line, by id or by name in any case.
 
 use crate::config::sources::BadConfig;
 use crate::id::Id;
 use crate::model::access::Organisation;
 
-/// Words for a kind of thing, in messages.
+/// Wording for a kind of item in messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NamedKind {
-    /// One of them, such as `organisation`.
+    /// Singular, such as `organisation`.
     pub(super) one: &'static str,
-    /// Several of them.
+    /// Plural.
     pub(super) several: &'static str,
-    /// Where people find them, such as `see watchkeeper org list`.
+    /// Hint where to find them, such as `see watchkeeper org list`.
     pub(super) hint: &'static str,
 }
 
 const ORGANISATION: NamedKind =
     NamedKind { one: "organisation", several: "organisations", hint: "see watchkeeper org list" };
 
-/// Returns the one with this id, or else the only one with this name.
+/// Returns the item with this id, or else the only one with this name.
 ///
 /// # Errors
-/// [`BadConfig`]: there is none, or several have the name.
+/// [`BadConfig`] if there is none, or if several have the name.
 pub(super) fn find_named<'a, T>(
     all: &'a [T],
     wanted: &str,

@@ -1,7 +1,7 @@
-//! `watchkeeper nats-config`: a folder with everything that a NATS server, engine nodes and locations need.
+//! `watchkeeper nats-config`: writes a folder with the files of a NATS server, engine nodes and locations.
 //!
-//! Here are the words: flags, what a run without them goes on with, and the summary of who may have which file. The work
-//! is `bus::installation`. The command takes no settings of the program: it connects to nothing.
+//! This module has the flags, the defaults from an earlier run, and the summary of the files; the work is done in
+//! `bus::installation`. The command takes no settings of the program, since it does not connect to anything.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is given counts, then what was chosen before, then the default.
+/// Choices by precedence: flags, the earlier run, defaults.
 fn choose(
     arguments: Arguments,
     before: Option<ServerChoices>,
@@ -137,11 +137,11 @@ fn choose(
     Ok(choices)
 }
 
-/// What each file is for, and who may have it.
+/// The purpose of each file, and who may have it.
 fn summary(choices: &ServerChoices, files: &InstallationFiles) -> String {
     let mut text = String::new();
     let mut say = |line: String| {
-        // Writing to a String does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "{line}");
     };
     say("For the NATS server:".into());

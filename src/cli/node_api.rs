@@ -1,6 +1,6 @@
-//! The API of a running node, as commands ask it: one request over plain HTTP, on a connection of its own.
+//! Client of a running node's API for commands: one request over plain HTTP, on its own connection.
 //!
-//! Anybody could ask the same; a command that asks opens no database.
+//! Any client could send the same; such a command opens no database.
 
 use anyhow::Context as _;
 use bytes::Bytes;
@@ -17,20 +17,20 @@ use crate::cli::secret;
 use crate::config::Config;
 use crate::config::sources::BadConfig;
 
-/// What is asked of a node.
+/// A request to a node.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
-    /// How.
+    /// HTTP method.
     pub(super) method: Method,
-    /// Its path.
+    /// Path.
     pub(super) path: String,
-    /// JSON; empty for none.
+    /// JSON body; may be empty.
     pub(super) body: Bytes,
-    /// The largest answer that is read.
+    /// Largest response, in bytes.
     pub(super) max_bytes: usize,
 }
 
-/// Reads the address of a node, as a flag gives it.
+/// Parses the address of a node from a flag.
 pub(super) fn address(text: &str) -> Result<Url, String> {
     let form = "use http://HOST:PORT, where the node itself listens";
     let url: Url = text.parse().map_err(|error| format!("{error}; {form}"))?;
@@ -41,18 +41,19 @@ pub(super) fn address(text: &str) -> Result<Url, String> {
     }
 }
 
-/// The host and the port of a node, as one word.
+/// Host and port of a node as text.
 pub(super) fn authority(url: &Url) -> &str {
     &url[Position::BeforeHost..Position::AfterPort]
 }
 
-/// The node of these settings.
+/// URL of the node that has these settings.
 pub(super) fn here(config: &Config) -> anyhow::Result<Url> {
     let address = config.listen.local_address();
     Ok(format!("http://{address}").parse()?)
 }
 
-/// The token that was given, or the one in the data folder; `makes_one` says which command makes one.
+/// The given token, or the one in the data folder. `makes_one` names the command that creates a token, for the error
+/// message.
 pub(super) fn token(given: Option<&str>, config: &Config, makes_one: &str) -> anyhow::Result<String> {
     let token = match given {
         Some(given) => secret::read(given)?,
@@ -71,10 +72,10 @@ pub(super) fn token(given: Option<&str>, config: &Config, makes_one: &str) -> an
     Ok(token)
 }
 
-/// Asks a node, and waits for its whole answer.
+/// Sends a request, and waits for the whole response.
 ///
 /// # Errors
-/// When the connection fails, or the answer is too large.
+/// When the connection fails, or the response is too large.
 pub(super) async fn exchange(
     url: &Url,
     token: &str,
@@ -100,7 +101,7 @@ pub(super) async fn exchange(
         let body = Limited::new(body, max_bytes).collect().await.map_err(anyhow::Error::from_boxed)?;
         Ok((head.status, body.to_bytes()))
     };
-    // Whatever goes wrong with the connection goes wrong with the answer.
+    // An error of the connection shows up as an error of the response.
     let (answered, _) = join(asking, connection).await;
     answered
 }

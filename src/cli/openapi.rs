@@ -1,4 +1,4 @@
-//! `watchkeeper openapi`: the description of the API, without starting anything.
+//! `watchkeeper openapi`: prints the description of the API without starting anything.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! A check as a small picture: the verdict, and a bar per phase.
+//! Draws a check as a small picture: the verdict, and a bar per phase.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::model::check::{CheckStatus, Measurement, Micros, Outcome, Trouble};
 const BAR_CELLS: f64 = 32.0;
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// The picture of an outcome; with ANSI colours when `colours`.
+/// Draws an outcome; with ANSI colours when `colours`.
 pub(super) fn draw(target: &str, outcome: &Outcome, colours: bool) -> String {
     let target = &printable(target);
     match outcome {
@@ -25,7 +25,7 @@ pub(super) fn draw(target: &str, outcome: &Outcome, colours: bool) -> String {
     }
 }
 
-/// What to do about it, where that is known.
+/// Advice for a trouble.
 const fn way_out(trouble: Trouble) -> &'static str {
     match trouble {
         Trouble::NotPermitted => {
@@ -44,7 +44,7 @@ fn draw_measurement(target: &str, measurement: &Measurement, colours: bool) -> S
         CheckStatus::Down => ("✗", "31"),
     };
     let mut text = paint(&format!("{sign} {}", measurement.status.as_str()), colour, colours);
-    // Writing to a String does not fail.
+    // Writing to a `String` cannot fail.
     let _ = write!(text, "  {target}");
     if let Some(code) = measurement.status_code {
         let _ = write!(text, "  {code}");
@@ -60,7 +60,7 @@ fn draw_measurement(target: &str, measurement: &Measurement, colours: bool) -> S
     text
 }
 
-/// Each bar begins where the one before ended, so that the picture reads as a timeline.
+/// Draws the phases. Each bar starts where the one before ended, as on a timeline.
 fn draw_phases(text: &mut String, measurement: &Measurement, colour: &str, colours: bool) {
     let timings = &measurement.timings;
     let phases = [

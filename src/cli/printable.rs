@@ -1,18 +1,18 @@
-//! Text of others as it goes to a terminal or into the log: no character of it controls anything.
+//! Escapes text from outside for the terminal and the log, so that no character controls anything.
 //!
-//! The name of a service, the answer of a target or of another node may hold line breaks, escape codes that colour, hide or
-//! rewrite what stands there, and marks that turn the direction of writing. They are shown as `\n`, `\u001b` and so on, which
-//! is also how JSON writes them.
+//! The name of a service or the answer of a target or another node may hold line breaks, escape codes that colour, hide
+//! or rewrite text, and marks that change the direction of writing. They are shown as `\n`, `\u001b` and so on, as in
+//! JSON.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Returns the text with every such character escaped, line breaks too: it is one line.
+/// Returns the text with every such character escaped, including line breaks, so the result is one line.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// The same, but line breaks stay: for texts of several lines that this program has put together.
+/// Same as [`printable`], but keeps line breaks: for texts of several lines that this program has composed.
 pub(super) fn printable_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |character| character == '\n')
 }
@@ -29,14 +29,14 @@ fn escaped(text: &str, is_kept: fn(char) -> bool) -> Cow<'_, str> {
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
-            // Writing to a String does not fail.
+            // Writing to a `String` cannot fail.
             other => drop(write!(shown, "\\u{:04x}", u32::from(other))),
         }
     }
     Cow::Owned(shown)
 }
 
-/// True of control characters, of separators of lines, and of marks that turn the direction of writing.
+/// Returns true for control characters, line separators, and marks that change the direction of writing.
 fn controls(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,4 +1,4 @@
-//! `watchkeeper probe`: this machine as a location in another place, until it is told to stop.
+//! `watchkeeper probe`: runs this machine as a remote location until it is stopped.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
         name = signals.next() => tracing::info!("{name}: stopping"),
         reason = supervisor.failed() => {
             complain(&reason);
-            // What still works keeps what it has.
+            // What still works keeps its data.
             let _ = agent.stop().await;
             return Ok(ExitCode::from(EXIT_CODE));
         }
@@ -79,7 +79,7 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// The location that this machine is, or becomes now.
+/// The identity of this machine as a location, which it may acquire now with a join token.
 async fn identity(join: Option<String>, config: &Config) -> anyhow::Result<Identity> {
     match (Identity::load(&config.data_dir)?, join) {
         (Some(identity), None) => Ok(identity),

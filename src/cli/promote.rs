@@ -1,7 +1,7 @@
 //! `watchkeeper promote`: moves an embedded installation to PostgreSQL.
 //!
-//! Here are the words: flags, the bar, what is shown. The work is `store::promotion`; that nothing else runs meanwhile, and
-//! what must be done before, is `app::embedded`.
+//! This module has flags, the progress bar and output. The work is done in `store::promotion`; `app::embedded` keeps
+//! other processes out and checks the preconditions.
 
 mod report;
 
@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::config::sources::BadConfig;
 use crate::store::promotion::{Embedded, Promotion, Target, TargetState, Unit};
 
-/// Moving takes as long as reading so many times: rows are read, written, and read on both sides again.
+/// Passes over the rows, for the progress bar: rows are read, written, and read on both sides again.
 const READS: u32 = 5;
 
 const LONG_ABOUT: &str = "\
@@ -63,10 +63,10 @@ fn postgres_url(text: &str) -> Result<String, &'static str> {
     if is_postgres { Ok(text.to_owned()) } else { Err("a URL that begins with postgres:") }
 }
 
-/// Moves and says what it did.
+/// Moves the installation and prints a summary.
 ///
 /// # Errors
-/// What stands in the way or has failed, in one line.
+/// In one line: an obstacle or a failure.
 pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<ExitCode> {
     let files = database_files::files(&config).map_err(|ForeignDatabase { key }| {
         BadConfig(format!(
@@ -169,7 +169,7 @@ fn step(bar: &ProgressBar, doing: &str, unit: &Unit, rows: u64) {
     bar.inc(rows);
 }
 
-/// Hidden where nobody looks at it: without a terminal, and for machines.
+/// A progress bar; hidden without a terminal and in JSON mode.
 fn bar(rows: u64, as_json: bool) -> ProgressBar {
     if as_json {
         return ProgressBar::hidden();

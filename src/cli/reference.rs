@@ -1,7 +1,7 @@
-//! `watchkeeper settings`: docs/configuration.md, made from the settings themselves.
+//! `watchkeeper settings`: docs/configuration.md, generated from the settings.
 //!
-//! Keys, values, defaults and meanings come from the flags, the plans from the plan table. The rest is prose. A test
-//! compares the page of the repository with what this prints, and reads its examples.
+//! Keys, values, defaults and meanings come from the flags, the plans from the plan table. The rest is fixed text. A
+//! test compares the page in the repository with this output, and parses its examples.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! What commands that run until they are told to stop have in common: signals, the watchdog's last word, plain output.
+//! Shared code of commands that run until they are stopped: signals, the watchdog's last ping, plain output.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::supervise::EXIT_CODE;
 
-/// The time between two looks of the watchdog: it counts seconds.
+/// Interval of the watchdog, which counts seconds.
 pub(super) const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// SIGTERM and SIGINT.
@@ -29,7 +29,7 @@ impl Signals {
     }
 }
 
-/// Ends a process that cannot even stop in order.
+/// Ends a process that cannot stop in order.
 pub(super) fn end_at_once(reason: Option<&str>) {
     if let Some(reason) = reason {
         complain(reason);
@@ -37,12 +37,12 @@ pub(super) fn end_at_once(reason: Option<&str>) {
     std::process::exit(EXIT_CODE.into());
 }
 
-/// One line on standard error; where nobody reads it, there is nothing to be done.
+/// Writes one line to standard error; a write error is ignored.
 pub(super) fn complain(reason: &str) {
     let _ = writeln!(std::io::stderr(), "watchkeeper: {reason}; ending with exit code {EXIT_CODE}");
 }
 
-/// Text on standard output, which may be closed.
+/// Writes text to standard output, which may be closed.
 pub(super) fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }

@@ -1,11 +1,10 @@
-//! A secret as a flag takes it: the text itself, `@FILE`, or `-` for standard input, so that it need not stand in a process
-//! list.
+//! A secret given by a flag: the text itself, `@FILE`, or `-` for standard input, which keeps it out of process lists.
 
 use std::io::Read as _;
 
 use anyhow::Context as _;
 
-/// Reads the secret that a flag names, without white space around it.
+/// Reads the secret, without surrounding white space.
 ///
 /// # Errors
 /// When the file or standard input cannot be read.

@@ -1,6 +1,7 @@
-//! `watchkeeper serve`: runs until it is told to stop, or cannot go on.
+//! `watchkeeper serve`: runs until it is stopped, or cannot continue.
 //!
-//! A process that cannot go on says why in one line and ends with exit code 70, so that a service manager starts it again.
+//! A process that cannot continue logs the reason in one line and ends with exit code 70, so that a service manager
+//! restarts it.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::config::Config;
 use crate::supervise::watchdog::Watchdog;
 use crate::supervise::{EXIT_CODE, Supervisor};
 
-/// The time that an orderly end may take when the process cannot go on.
+/// Time limit of an orderly stop when the process cannot continue.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
 /// Run everything: API, engine and checks
@@ -36,7 +37,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// The settings with what the command's own flags say.
+    /// The settings, with the command's own flags applied.
     pub(super) fn settings(&self, config: Config) -> Config {
         Config { trust_clock: self.trust_clock, alone: self.alone, ..config }
     }
@@ -71,7 +72,7 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ends a process that cannot go on: what still works stores what it has, but nobody waits for the rest.
+/// Ends a process that cannot continue: working parts store what they have, within the time limit.
 async fn end(app: App, reason: &str) -> ExitCode {
     complain(reason);
     match tokio::time::timeout(END_LIMIT, app.stop()).await {
@@ -96,7 +97,7 @@ fn greet(public_api_url: Option<&str>, rate_limit: u32, app: &App) {
 fn first_start(base_url: &str, made: &FirstStart, rate_limit: u32) -> String {
     let FirstStart { token, token_file } = made;
     let file = token_file.display();
-    // The examples leave no token in the history of a shell.
+    // The examples keep the token out of the history of a shell.
     let header = format!("-H \"Authorization: Bearer $(cat {file})\"");
     format!(
         "Watchkeeper answers at {base_url}\n\n\

@@ -1,7 +1,7 @@
-//! The settings as flags and variables: the same for every command, derived by clap.
+//! Settings as flags and variables, the same for every command, derived by clap.
 //!
-//! A flag or a variable is text here, so that `config` judges it by the same rule as a file. The defaults that `--help`
-//! shows are those of [`Config`]. A variable's value is never shown: one of them is a key.
+//! A flag or a variable is text here, so that `config` validates it by the same rule as a file. The defaults that
+//! `--help` shows are those of [`Config`]. Values of variables are never shown, since one of them is a key.
 
 mod tables;
 
@@ -125,11 +125,11 @@ struct Flags {
     compat: CompatFlags,
 }
 
-/// Settings that the short help shows: they say which installation is meant.
+/// Settings that the short help shows: they select the installation.
 const SHOWN_IN_SHORT: [&str; 2] = ["config-file", "data_dir"];
 const MORE_HELP: &str = "Every setting of the configuration is a flag as well: --help shows them.";
 
-/// Adds the settings to a command. The short help shows the command's own flags.
+/// Adds the settings to a command. The short help shows only the command's own flags.
 pub(super) fn augment(command: Command) -> Command {
     let defaults = defaults();
     Flags::augment_args(command).after_help(MORE_HELP).mut_args(|arg| {
@@ -142,7 +142,7 @@ pub(super) fn augment(command: Command) -> Command {
     })
 }
 
-/// The defaults that are values, as text by key; others are said in words where the flag is declared.
+/// Default values as text by key; other defaults are described at their flag.
 pub(super) fn defaults() -> BTreeMap<String, String> {
     texts(&Config::default())
 }
@@ -150,7 +150,7 @@ pub(super) fn defaults() -> BTreeMap<String, String> {
 /// Reads the settings of the command that was given.
 ///
 /// # Errors
-/// [`BadConfig`] for the first one that cannot be used.
+/// [`BadConfig`] for the first invalid setting.
 pub(super) fn read(matches: &ArgMatches) -> Result<Config, BadConfig> {
     let flags = Flags::from_arg_matches(matches).map_err(|error| BadConfig(error.to_string()))?;
     let given =
@@ -158,7 +158,7 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Config, BadConfig> {
     sources::read(flags.file.as_deref(), given.collect())
 }
 
-/// The variable or the flag that a setting was given by.
+/// The variable or the flag that set a value.
 fn source(matches: &ArgMatches, key: &str) -> String {
     match matches.value_source(key) {
         Some(ValueSource::EnvVariable) => variable(key),
@@ -171,7 +171,7 @@ fn variable(key: &str) -> String {
     format!("WATCHKEEPER_{}", key.replace('.', "__").to_uppercase())
 }
 
-/// Returns the values that are set, as text by key, with dots between tables.
+/// Returns the set values as text by key, with dots between tables.
 fn texts(settings: &impl Serialize) -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     flatten("", &Table::try_from(settings).unwrap_or_default(), &mut texts);
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// A setting without a flag can only be given in a file: what does not fit in a line.
+    /// Only settings that do not fit in a line may be without a flag.
     #[test]
     fn every_setting_that_fits_in_a_line_has_a_flag() {
         let command = command();

@@ -1,7 +1,7 @@
-//! `watchkeeper simulate`: what other settings and another policy would have made of a service's past, as two bars in a
+//! `watchkeeper simulate`: replays a service's past with other settings and another policy, shown as two bars in a
 //! terminal.
 //!
-//! It asks a running server over its API (`POST /v1/services/{id}/simulate`), as anybody could; it opens no database.
+//! It calls the API of a running server (`POST /v1/services/{id}/simulate`) and opens no database.
 
 mod answer;
 mod bar;
@@ -30,11 +30,11 @@ use crate::cli::simulate::body::{Assignment, Period};
 use crate::config::Config;
 use crate::id::Id;
 
-/// The time that a simulation may take.
+/// Timeout of a simulation.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(120);
-/// The largest answer that is read.
+/// Largest response, in bytes.
 const MAX_BYTES: usize = 16 << 20;
-/// Columns where nobody knows how many there are.
+/// Columns if the width of the terminal is unknown.
 const COLUMNS: usize = 80;
 
 const MAKES_ONE: &str =
@@ -119,7 +119,7 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// The interval that is simulated: that of the question, or else the service's. `None` where the token does not see services.
+/// The simulated interval: that of the request, or else the service's. `None` if the token may not read services.
 async fn interval_seconds(server: &Server, service: Id, body: &Value) -> anyhow::Result<Option<f64>> {
     if let Some(asked) = body["settings"]["interval_seconds"].as_f64() {
         return Ok(Some(asked));
@@ -128,14 +128,14 @@ async fn interval_seconds(server: &Server, service: Id, body: &Value) -> anyhow:
     Ok(answer["data"]["settings"]["interval_seconds"].as_f64())
 }
 
-/// The server that is asked.
+/// The server that is called.
 struct Server {
     node: Url,
     token: String,
 }
 
 impl Server {
-    /// Asks for a simulation of this service.
+    /// Requests a simulation of this service.
     async fn simulate(&self, service: Id, body: &Value) -> anyhow::Result<Value> {
         let path = format!("/v1/services/{service}/simulate");
         let at = node_api::authority(&self.node);
@@ -146,7 +146,7 @@ impl Server {
         }
     }
 
-    /// Asks, and reads the answer as JSON.
+    /// Sends a request, and parses the response as JSON.
     async fn ask(&self, method: Method, path: String, body: Bytes) -> anyhow::Result<(StatusCode, Value)> {
         let question = Question { method, path, body, max_bytes: MAX_BYTES };
         let at = node_api::authority(&self.node);
@@ -163,7 +163,7 @@ impl Server {
     }
 }
 
-/// What the server says against it, field by field.
+/// The server's errors, field by field.
 fn refusal(answer: &Value) -> String {
     let Some(errors) = answer["errors"].as_object() else {
         return answer["message"].as_str().unwrap_or("refused").to_owned();

@@ -1,6 +1,6 @@
-//! `watchkeeper status`: engine nodes and their queues as a picture in a terminal, once or again and again.
+//! `watchkeeper status`: shows engine nodes and their queues in a terminal, once or repeatedly.
 //!
-//! It asks the nodes over their API, as anybody could; it opens no database.
+//! It calls the API of the nodes and opens no database.
 
 mod answer;
 mod node;
@@ -25,7 +25,7 @@ use crate::cli::status::screen::Screen;
 use crate::clock::Clock;
 use crate::config::Config;
 
-/// The time between two looks. A token may ask 120 times a minute.
+/// Polling interval. A token may make 120 requests a minute.
 const EVERY: Duration = Duration::from_secs(1);
 
 const MAKES_ONE: &str =
@@ -85,7 +85,7 @@ pub(super) async fn run(arguments: Arguments, config: Config) -> anyhow::Result<
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Draws until it is told to stop, or nobody can see it.
+/// Redraws until it is stopped or the output is closed.
 async fn watch(nodes: &[Url], token: &str) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
     let colours = stdout().is_terminal();
@@ -108,7 +108,7 @@ async fn watch(nodes: &[Url], token: &str) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks all nodes at once. A token that is refused will be refused again.
+/// Requests the status of all nodes concurrently. Fails for a refused token, which would be refused again.
 async fn look(nodes: &[Url], token: &str) -> anyhow::Result<Vec<Seen>> {
     let seen = join_all(nodes.iter().map(|url| node::ask(url, token))).await;
     for Seen { url, answer } in &seen {

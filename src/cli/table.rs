@@ -1,33 +1,33 @@
-//! Columns of text: each as wide as its widest cell, numbers to the right.
+//! Text tables: each column as wide as its widest cell, numbers aligned to the right.
 
 use crate::cli::picture::paint;
 use crate::cli::printable::printable;
 
-/// The side of a column on which its text stands.
+/// Alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Left,
     Right,
 }
 
-/// A piece of text, perhaps with a colour.
+/// A text, optionally with a colour.
 pub(super) struct Cell {
     text: String,
     colour: Option<&'static str>,
 }
 
 impl Cell {
-    /// Text, perhaps of others: it is escaped.
+    /// A cell with text, which is escaped because it may come from outside.
     pub(super) fn of(text: impl Into<String>) -> Self {
         Self { text: printable(&text.into()).into_owned(), colour: None }
     }
 
-    /// A number.
+    /// A cell with a number.
     pub(super) fn number(number: u64) -> Self {
         Self::of(number.to_string())
     }
 
-    /// The same in a colour, where `is_so`.
+    /// The same cell in a colour if `is_so`.
     pub(super) fn painted(self, colour: &'static str, is_so: bool) -> Self {
         if is_so { Self { colour: Some(colour), ..self } } else { self }
     }
@@ -46,8 +46,7 @@ impl Cell {
     }
 }
 
-/// The lines of a table, with its head in bold. The last cell of a row that is shorter than the head may be as long as it
-/// wants.
+/// Draws a table, with its header in bold. The last cell of a row that is shorter than the header may have any width.
 pub(super) fn draw<const N: usize>(
     head: [(&str, Side); N],
     rows: Vec<Vec<Cell>>,

@@ -1,4 +1,4 @@
-//! `watchkeeper token`: API tokens. The secret is shown once.
+//! `watchkeeper token`: API tokens. The secret is shown only once.
 
 use std::collections::HashMap;
 use std::process::ExitCode;

@@ -1,17 +1,17 @@
-//! Variables of the environment that look like settings and are none: a warning each. An error they are not, since
-//! orchestrators bring some of their own (`WATCHKEEPER_PORT` and the like).
+//! Warns about environment variables that look like settings but are unknown. They are no errors, since orchestrators
+//! set some of their own (`WATCHKEEPER_PORT` and the like).
 
 use std::collections::BTreeSet;
 
-/// The beginning of the names of all settings.
+/// Prefix of all settings.
 const PREFIX: &str = "WATCHKEEPER_";
-/// Read by tests, and by no command.
+/// Variables of tests, which no command reads.
 const TESTS: [&str; 4] =
     ["WATCHKEEPER_TESTS_", "WATCHKEEPER_TEST_", "WATCHKEEPER_ENDURE", "WATCHKEEPER_INJECT_FAULT"];
-/// How much alike a name must be to be meant, 0 to 1.
+/// Least similarity of a suggested name, 0 to 1.
 const ALIKE: f64 = 0.9;
 
-/// Tells of each variable that no command reads.
+/// Warns about each variable that no command reads.
 pub(super) fn warn_of_unknown(command: &clap::Command) {
     for (name, meant) in unknown_of_process(command) {
         match meant {
@@ -26,20 +26,20 @@ pub(super) fn warn_of_unknown(command: &clap::Command) {
     }
 }
 
-/// The variables of this process that no command reads, each with the setting that it resembles most, if any.
+/// Variables of this process that no command reads, each with the most similar setting, if any.
 pub(super) fn unknown_of_process(command: &clap::Command) -> Vec<(String, Option<String>)> {
     let given = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     unknown(&known(command), given)
 }
 
-/// The variables of this command and all below it.
+/// The variables of this command and its subcommands.
 fn known(command: &clap::Command) -> BTreeSet<String> {
     let own = command.get_arguments().filter_map(clap::Arg::get_env);
     let own = own.filter_map(|name| name.to_str()).map(str::to_owned);
     own.chain(command.get_subcommands().flat_map(known)).collect()
 }
 
-/// The names that are no settings, each with the setting that it resembles most, if any.
+/// The names that are no settings, each with the most similar setting, if any.
 fn unknown(known: &BTreeSet<String>, given: impl Iterator<Item = String>) -> Vec<(String, Option<String>)> {
     let is_ours =
         |name: &String| name.starts_with(PREFIX) && !TESTS.iter().any(|prefix| name.starts_with(prefix));
@@ -54,7 +54,7 @@ fn unknown(known: &BTreeSet<String>, given: impl Iterator<Item = String>) -> Vec
     found
 }
 
-/// Returns the word that resembles this one most, if any does at least so much, 0 to 1: what somebody meant.
+/// Returns the word most similar to this one, if its similarity, 0 to 1, reaches the minimum.
 pub(super) fn most_alike<'a>(
     given: &str,
     known: impl Iterator<Item = &'a str>,

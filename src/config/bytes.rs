@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-/// An amount of bytes that is worth a limit: at least 64 MiB.
+/// A limit in bytes, at least 64 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Bytes(u64);
@@ -23,14 +23,14 @@ const UNITS: [(&str, u64); 9] = [
 const LEAST: u64 = 64 << 20;
 
 impl Bytes {
-    /// The amount in bytes.
+    /// Number of bytes.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 }
 
-/// The text is no amount of bytes, or too small a one.
+/// Error: the text is no amount of bytes, or one below 64 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an amount of bytes from 64MiB")]
 pub struct NotBytes;

@@ -1,26 +1,26 @@
-//! Settings that are one of a few words.
+//! Settings with a fixed set of values.
 
 use serde::Serialize;
 use strum::{Display, EnumString};
 
-/// The addresses that checks may reach. Link-local and cloud metadata addresses never.
+/// Policy for the addresses that checks may reach. Link-local and cloud metadata addresses are never allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum EgressChoice {
-    /// Loopback and private addresses too: own machines may be watched.
+    /// Loopback and private addresses too: for monitoring machines of one's own.
     PrivateAllowed,
     /// Only public addresses.
     PublicOnly,
 }
 
-/// Form of the log.
+/// Log format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum LogFormat {
-    /// For people.
+    /// Text for people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }

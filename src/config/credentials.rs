@@ -1,29 +1,29 @@
-//! Texts of operators as they may be shown: without what somebody could sign in with.
+//! Hides credentials in operators' texts before they are shown.
 
 use url::Url;
 
-/// What stands for a text that is not shown.
+/// Replacement for a text that is not shown.
 pub const HIDDEN: &str = "…";
 
-/// A text, perhaps with URLs separated by commas, without the user info and the parameters of the URLs. One that may hold a
+/// Removes user info and query parameters from a text, which may hold URLs separated by commas. A text that may hold a
 /// password in another form is hidden as a whole.
 #[must_use]
 pub fn without_credentials(text: &str) -> String {
     if text.starts_with("sqlite:") {
-        // A file, which nobody signs in to.
+        // A file path has no credentials.
         return text.to_owned();
     }
     let parts: Option<Vec<String>> = text.split(',').map(part_without_credentials).collect();
     parts.map_or_else(|| HIDDEN.to_owned(), |parts| parts.join(","))
 }
 
-/// An error of a driver. One that repeats a URL is not shown.
+/// The reason given by a driver, or a fixed text if it repeats a URL.
 #[must_use]
 pub fn without_urls(reason: &str) -> &str {
     if reason.contains("://") { "its URL cannot be used" } else { reason }
 }
 
-/// `None` when it may hold a password.
+/// One part without its credentials; `None` if it may still hold a password.
 fn part_without_credentials(part: &str) -> Option<String> {
     if !part.contains("://") {
         // u:password@host, or password=…
@@ -32,7 +32,8 @@ fn part_without_credentials(part: &str) -> Option<String> {
     let mut url = Url::parse(part.trim()).ok()?;
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    // A password with a slash, a question mark or a hash ends what is read as the host.
+    // A slash, a question mark or a hash in a password ends the host early, so part of the password is left behind an
+    // `@`.
     if url.as_str().contains('@') {
         return None;
     }

@@ -1,5 +1,5 @@
-//! Limits that hardly any operator needs to touch, each with its unit and its default. What refusal means is said where it
-//! happens. Those that a file can set have a rule.
+//! Limits that hardly any operator needs to change, each with its unit and its default. The code that applies a limit
+//! says what happens beyond it. Limits that a file can set have a rule.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::rule;
 
-/// Limits by floor that no file sets.
+/// Limits by layer that no file sets.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// Actors.
+    /// Limits of the engine's actors.
     pub engine: EngineLimits,
-    /// API.
+    /// Limits of the API.
     pub http: HttpLimits,
-    /// What goes between processes.
+    /// Messages between processes.
     pub bus: BusLimits,
     /// Conversations with mail servers.
     pub mail: MailLimits,
@@ -60,35 +60,35 @@ impl Default for StoreLimits {
     }
 }
 
-/// Limits of the engine. What is refused is counted by reason; see `engine`.
+/// Limits of the engine. Refused work is counted by reason; see `engine`.
 #[derive(Clone, Debug)]
 pub struct EngineLimits {
     /// Threads that services are spread over; 0 = one per core.
     pub shards: usize,
     /// Checks under way at once per location and shard.
     pub checks_in_flight: usize,
-    /// Checks that wait for a place, per location and shard; one more is shed.
+    /// Checks that wait for a slot, per location and shard; further ones are shed.
     pub checks_waiting: usize,
     /// Checks under way at once towards one host, per location and shard.
     pub checks_per_host: usize,
     /// Messages in a mailbox before `try_send` is refused.
     pub mailbox: usize,
-    /// Wait before the first further attempt; it doubles, up to the next field.
+    /// Wait before the first retry, in milliseconds; doubles up to `retry_backoff_max_ms`.
     pub retry_backoff_ms: u64,
-    /// Longest wait before a further attempt.
+    /// Longest wait before a retry, in milliseconds.
     pub retry_backoff_max_ms: u64,
     /// Time between two checks of a location while the state is uncertain, in milliseconds.
     pub uncertain_interval_ms: i64,
-    /// Checks a second that may come early because the state is uncertain, per location and shard; beyond, they come five
-    /// times as often as usual.
+    /// Recheck budget: early checks per second while the state is uncertain, per location and shard; beyond it, checks
+    /// come five times as often as usual.
     pub hasty_checks_per_second: u32,
-    /// The same towards one host.
+    /// Recheck budget towards one host: early checks per second.
     pub hasty_checks_per_host_and_second: u32,
-    /// Results that wait in an aggregator before they are handed to the recorder.
+    /// Results that an aggregator collects before it hands them to the recorder.
     pub batch_results: usize,
-    /// The time for which results wait in an aggregator, in milliseconds.
+    /// Longest time that a result waits in an aggregator, in milliseconds.
     pub batch_ms: u64,
-    /// A bad result does not wait there: somebody elsewhere is to hear of it.
+    /// Hand failed results over at once: a remote node waits for them.
     pub failures_at_once: bool,
 }
 
@@ -231,18 +231,18 @@ pub struct HttpLimits {
     pub connections: usize,
     /// Largest JSON body.
     pub body_bytes: usize,
-    /// The time that a client may take to send its head, in seconds.
+    /// The time that a client may take to send the request head, in seconds.
     pub head_timeout_seconds: u64,
-    /// The time that a client may take to send its body, in seconds.
+    /// The time that a client may take to send the request body, in seconds.
     pub body_timeout_seconds: u64,
-    /// The time for which a client may read nothing of an answer that waits for it, in seconds (`TCP_USER_TIMEOUT`);
-    /// then its connection is cut.
+    /// The time for which a client may leave response data unread, in seconds (`TCP_USER_TIMEOUT`); then its connection
+    /// is closed.
     pub write_timeout_seconds: u64,
-    /// The time for which an idle connection is kept, in seconds.
+    /// Keep-alive of an idle connection, in seconds.
     pub keep_alive_seconds: u64,
-    /// The time that running requests may take when the process stops, in seconds.
+    /// Time for running requests when the process stops, in seconds.
     pub shutdown_seconds: u64,
-    /// IP addresses whose requests without a valid token are counted at a time.
+    /// IP addresses tracked at a time for requests without a valid token.
     pub rate_limit_addresses: usize,
 }
 
@@ -262,23 +262,22 @@ impl Default for HttpLimits {
     }
 }
 
-/// Limits of what goes between processes, over NATS. Sizes of streams count in the room of the NATS server.
+/// Limits of messages between processes, over NATS. The sizes of streams count towards the storage of the NATS server.
 #[derive(Clone, Debug)]
 pub struct BusLimits {
-    /// The time that making a connection may take, in milliseconds.
+    /// Timeout of connecting, in milliseconds.
     pub connect_timeout_ms: u64,
-    /// The time that an answer or an acknowledgement may take, in milliseconds.
+    /// Timeout of a reply or an acknowledgement, in milliseconds.
     pub request_timeout_ms: u64,
-    /// The time between two looks whether the server is there, in milliseconds; after two without an answer the connection is
-    /// made anew.
+    /// Interval of pings to the server, in milliseconds; after two without an answer the client reconnects.
     pub ping_interval_ms: u64,
-    /// Messages that wait to be sent; then the sender waits.
+    /// Messages queued for sending; beyond it the sender waits.
     pub waiting_commands: usize,
-    /// Messages that wait in a subscription; then the newest are dropped and counted.
+    /// Messages queued in a subscription; beyond it the newest are dropped and counted.
     pub waiting_messages: usize,
-    /// Results on their way, in bytes; then locations are refused and spool.
+    /// Results in transit, in bytes; beyond it locations are refused and spool.
     pub results_bytes: i64,
-    /// Batches of results on their way, for each location and partition; then that location is refused and spools.
+    /// Batches of results in transit per location and partition; beyond it that location is refused and spools.
     pub results_per_subject: i64,
     /// All definitions, in bytes.
     pub definitions_bytes: i64,
@@ -315,10 +314,10 @@ impl Default for BusLimits {
     }
 }
 
-/// The time that each part of a conversation with a mail server may take (RFC 5321, 4.5.3.2).
+/// Timeouts of the steps of an SMTP session (RFC 5321, 4.5.3.2).
 #[derive(Clone, Debug)]
 pub struct MailLimits {
-    /// Connecting, and the TLS handshake.
+    /// Connecting, including the TLS handshake.
     pub connect: Duration,
     /// The greeting.
     pub greeting: Duration,
@@ -326,9 +325,9 @@ pub struct MailLimits {
     pub command: Duration,
     /// The reply to `DATA`.
     pub data_command: Duration,
-    /// Sending a block of the mail.
+    /// Sending one block of the mail.
     pub data_block: Duration,
-    /// The reply to the dot that ends the mail: servers look at what it says before they take it.
+    /// The reply to the final dot: servers inspect the mail before they accept it.
     pub final_dot: Duration,
 }
 

@@ -1,11 +1,11 @@
-//! IP networks in CIDR form: which proxies are trusted.
+//! IP networks in CIDR form, for trusted proxies.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// An IP network in CIDR form; a single address is a network of its own.
+/// An IP network in CIDR form; a single address is a network of one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,

@@ -1,4 +1,4 @@
-//! Reference targets as operators write them: hosts whose silence says that a location has lost its own network.
+//! Reference targets: hosts that a location pings to find out whether its own network works.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -6,22 +6,22 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// Stands for no reference target at all.
+/// Text for "no reference targets".
 const NONE: &str = "none";
 
 /// The reference targets of a location.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ReferenceTargets {
-    /// Nothing is said: the more general setting counts, and at last the name servers and gateways of the system.
+    /// Not set: the more general setting applies, and in the end the name servers and gateways of the system.
     #[default]
     Unset,
-    /// None: the location is never impaired.
+    /// None: the location never counts as impaired.
     None,
-    /// These, at least one.
+    /// A list of at least one target.
     These(Vec<ReferenceTarget>),
 }
 
-/// One reference target: `host` is pinged, to `host:port` a connection is opened.
+/// One reference target: `host` is pinged; for `host:port` a TCP connection is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReferenceTarget {
     /// A host name in lower case or an IP address.
@@ -30,7 +30,7 @@ pub struct ReferenceTarget {
     pub port: Option<u16>,
 }
 
-/// The text is not one or more reference targets.
+/// Error: the text is not a list of reference targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not reference targets")]
 pub struct NotReferenceTargets;
@@ -69,7 +69,7 @@ impl FromStr for ReferenceTarget {
     }
 }
 
-/// An IPv4 address or a name in lower case; no name ends in a number, and `none` is none.
+/// Returns true for an IPv4 address or a host name in lower case. A name must not end in a number; `none` is no name.
 fn is_host(text: &str) -> bool {
     let is_label = |label: &str| {
         let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -82,7 +82,7 @@ fn is_host(text: &str) -> bool {
     text != NONE && (is_name || text.parse::<IpAddr>().is_ok_and(|address| address.is_ipv4()))
 }
 
-/// Digits only, 1 to 65535.
+/// Parses a port: digits only, 1 to 65535.
 fn port_number(text: &str) -> Result<u16, NotReferenceTargets> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|port| is_number && *port != 0).ok_or(NotReferenceTargets)
@@ -98,7 +98,7 @@ impl fmt::Display for ReferenceTarget {
     }
 }
 
-/// Text as it is read; nothing where nothing is said.
+/// Serialized as the text that is parsed; empty if unset.
 impl Serialize for ReferenceTargets {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = match self {
@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    /// What is written, as it is shown: nothing where nothing is said. `None` = refused.
+    /// Columns: setting, text shown for it (empty if unset). `None` = refused.
     #[rstest]
     #[case("192.0.2.1", Some("192.0.2.1"))]
     #[case("192.0.2.1:443", Some("192.0.2.1:443"))]

@@ -1,8 +1,8 @@
-//! The rules for the values of settings: one function a rule, with the words that say what is allowed.
+//! Rules for the values of settings: one function per rule, with the message that says what is allowed.
 //!
-//! A setting may stand in a file, a variable or a flag, so each rule takes the text form of whatever was written there:
-//! `120` and `"120"` are the same, and a list may be an array or be separated by commas. The error of a rule is what is
-//! allowed; `sources` adds where, which key and which value.
+//! A setting may come from a file, a variable or a flag, so each rule takes the text form of whatever was written
+//! there: `120` and `"120"` are the same, and a list may be an array or be separated by commas. The error of a rule
+//! says what is allowed; `sources` adds the source, the key and the value.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use crate::config::time_span::TimeSpan;
 
 const HOST: &str = "a host name in lower case, perhaps with a port, such as status.example.net";
 const PING_INTERVAL: std::ops::RangeInclusive<u32> = 1..=86_400;
-/// Seconds that trouble of our own must last before it is told.
+/// Seconds that trouble of this installation must last before a notice is sent.
 const NOTICE_AFTER: std::ops::RangeInclusive<u32> = 1..=3_600;
 const RATE: std::ops::RangeInclusive<u32> = 1..=1_000_000_000;
 
@@ -80,7 +80,7 @@ pub(super) fn database_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<
     optional(from, "a URL that begins with sqlite: or postgres:", known)
 }
 
-/// Never `nats://`: a connection is encrypted or is none.
+/// `nats://` is refused: connections must be encrypted.
 pub(super) fn nats_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let is_server = |text: &str| {
         url::Url::parse(text.trim())
@@ -140,7 +140,7 @@ pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Network
     list(from, "addresses or networks such as 10.0.0.0/8, separated by commas")
 }
 
-/// Such an address may have a secret in its path.
+/// A URL that is kept secret: its path may hold a token.
 pub(super) fn secret_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretString>, D::Error> {
     let allowed = "an absolute http or https URL without a user name (the value is not shown)";
     let url = |text: &str| is_http_url(text).then(|| SecretString::from(text));
@@ -194,7 +194,7 @@ pub(super) fn label<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Err
     required(from, "a label", parsed)
 }
 
-/// Any text, which a floor above judges.
+/// Any text; validated by a higher layer.
 pub(super) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     Ok(as_text(&Value::deserialize(from)?))
 }
@@ -219,7 +219,7 @@ fn required<'de, T, D: Deserializer<'de>>(
     written(from, allowed, |text| if text.is_empty() { None } else { parse(text) })
 }
 
-/// An empty text takes a setting back that a weaker source made.
+/// An optional value. An empty text resets what a source of lower precedence set.
 fn optional<'de, T, D: Deserializer<'de>>(
     from: D,
     allowed: &str,

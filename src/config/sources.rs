@@ -1,8 +1,8 @@
-//! Reads one [`Config`] from its sources: a TOML file, the environment, flags; later ones win.
+//! Reads one [`Config`] from its sources: a TOML file, the environment, flags; later ones take precedence.
 //!
-//! Variables and flags are laid over the table of the file, and the whole is read as a type, so a value is checked and
-//! explained the same way wherever it was written: one line with the source, the key, the value and what is allowed.
-//! Unknown keys of the file are errors: a misspelt setting must not be silently without effect.
+//! Variables and flags are merged over the table of the file, and the result is deserialized, so a value is checked the
+//! same way whatever its source. An error is one line with the source, the key, the value and what is allowed. Unknown
+//! keys of the file are errors: a misspelt setting must not be silently without effect.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::config::credentials::{HIDDEN, without_credentials};
 use crate::config::rule::as_text;
 use crate::config::{Config, LocationConfig};
 
-/// Where, which key, which value, what is allowed; one line but for a file that is no TOML.
+/// An invalid setting: source, key, value and what is allowed. One line, except for a file that is not valid TOML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadConfig(pub String);
@@ -22,15 +22,15 @@ pub struct BadConfig(pub String);
 /// A setting from the environment or a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
-    /// Its key, with dots between tables.
+    /// Key, with dots between tables.
     pub key: String,
-    /// Its value.
+    /// Value as text.
     pub text: String,
     /// The variable or the flag, as an operator writes it.
     pub source: String,
 }
 
-/// Reads the file and what was given beside it.
+/// Reads the file, variables and flags.
 ///
 /// # Errors
 /// [`BadConfig`] for the first setting that cannot be used.
@@ -53,7 +53,7 @@ fn layered(file: &str, shown: &str, given: Vec<Given>) -> Result<Config, BadConf
     Ok(config)
 }
 
-/// The table of the file with variables and flags laid over it, and where each of those came from.
+/// The table of the file merged with variables and flags, and the source of each of those.
 struct Layers<'a> {
     file: &'a str,
     table: Table,
@@ -61,7 +61,7 @@ struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    /// The file alone was read as a type before, so what has the name of a table is one.
+    /// Sets one value. The file alone has been deserialized before, so an entry with the name of a table is a table.
     fn lay(&mut self, given: Given) {
         let (parents, name) = given.key.rsplit_once('.').unwrap_or(("", &given.key));
         let mut table = &mut self.table;
@@ -95,7 +95,7 @@ impl Layers<'_> {
         } else {
             without_credentials(&value.as_ref().map(as_text).unwrap_or_default())
         };
-        // A wrong kind of value reads: invalid type: integer `5`, expected a table such as [probe]
+        // A wrong type gives: invalid type: integer `5`, expected a table such as [probe]
         let allowed = error.message().rsplit(", expected ").next().unwrap_or_default();
         BadConfig(format!("{source}: {key} = \"{shown}\" is not allowed; it must be {allowed}"))
     }
@@ -116,7 +116,7 @@ const SECRETS: [&str; 2] = ["secret_key", "watchdog.ping_url"];
 /// The keys of [`LocationConfig`].
 const LOCATION_KEYS: &str = "code, name, location, country_code, source_address, reference_targets";
 
-/// Says where a file is no TOML, and draws the place below, as compilers do.
+/// The error for a file that is not valid TOML, with an excerpt that points at the place, as compilers do.
 fn unreadable(file: &str, shown: &str, error: &toml::de::Error) -> BadConfig {
     let before = error.span().and_then(|span| file.get(..span.start)).unwrap_or_default();
     let (line, column) =
@@ -130,7 +130,7 @@ fn unreadable(file: &str, shown: &str, error: &toml::de::Error) -> BadConfig {
     BadConfig(format!("{shown}: line {line}, column {column}: {message}{drawn}"))
 }
 
-/// A line of a file as it may be shown: its value may be a secret. `None` for one that may be the rest of a value.
+/// A line of a file without its value, which may be a secret. `None` for a line that may continue a value.
 fn line_without_value(line: &str) -> Option<String> {
     let is_plain = |text: &str| {
         text.chars()
@@ -143,7 +143,7 @@ fn line_without_value(line: &str) -> Option<String> {
     }
 }
 
-/// Returns true for a secret, and for the table of one, which may have been written in its place.
+/// Returns true for a secret, and for the table of one: the secret may have been written in its place.
 fn holds_secret(key: &str) -> bool {
     SECRETS
         .iter()

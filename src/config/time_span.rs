@@ -1,4 +1,4 @@
-//! A span of time as operators write it: `30m`, `24h`, `7d`.
+//! A time span as operators write it: `30m`, `24h`, `7d`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,31 +6,31 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-/// A span of time from one minute to a year, in whole minutes, hours or days.
+/// A time span from one minute to a year, in whole minutes, hours or days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeSpan {
     minutes: u32,
 }
 
-/// The units, the largest first, in minutes.
+/// The units in minutes, largest first.
 const UNITS: [(char, u32); 3] = [('d', 24 * 60), ('h', 60), ('m', 1)];
 const LONGEST: u32 = 366 * 24 * 60;
 
 impl TimeSpan {
-    /// A span of so many hours.
+    /// A time span of this number of hours.
     #[must_use]
     pub const fn of_hours(hours: u32) -> Self {
         Self { minutes: hours * 60 }
     }
 
-    /// Its length.
+    /// Length of the span.
     #[must_use]
     pub const fn get(self) -> Duration {
         Duration::from_secs(self.minutes as u64 * 60)
     }
 }
 
-/// The text is no span of time, or one that is too short or too long.
+/// Error: the text is no time span, or one that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a span of time from 1m to 366d")]
 pub struct NotTimeSpan;
@@ -52,7 +52,7 @@ impl FromStr for TimeSpan {
 
 impl fmt::Display for TimeSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Days only from two on: 24h is what people write.
+        // Days only from two on: people write 24h.
         let whole = UNITS.into_iter().find(|(unit, factor)| {
             self.minutes.is_multiple_of(*factor) && (*unit != 'd' || self.minutes >= 2 * factor)
         });
@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns: text, minutes, how it is shown.
+    /// Columns: text, minutes, formatted text.
     #[rstest]
     #[case("24h", Some(1_440), "24h")]
     #[case("1d", Some(1_440), "24h")]

@@ -1,4 +1,5 @@
-//! `[watchdog]`: who is pinged as long as everything works here, and when trouble of our own is told.
+//! `[watchdog]`: the external monitor that is pinged while everything works, and when notices about this installation
+//! are sent.
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};

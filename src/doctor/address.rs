@@ -1,4 +1,4 @@
-//! The addresses at which others reach the installation: that of the API with its certificate, and those of status pages.
+//! Checks of the public addresses: the API with its certificate, and status pages.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::probe::finding::{CheckFinding, FindingValue};
 use crate::probe::spec::CheckSpec;
 use crate::probe::{inspect, run};
 
-/// Seconds that each check may take.
+/// Timeout of each check, in seconds.
 const CHECK_SECONDS: u8 = 5;
-/// A certificate is near its end this many days before.
+/// A certificate with fewer days left than this is a warning.
 const CERTIFICATE_DAYS: f64 = 14.0;
-/// A name below the host of the status pages that only a wildcard record resolves.
+/// Label below the host of the status pages that only a wildcard record resolves.
 const PAGE_LABEL: &str = "watchkeeper-doctor";
 
-/// Asks the address of the API, as others would, and looks at its certificate; nothing where none is set.
+/// Requests the public address of the API and checks its certificate; no findings if no address is set.
 pub(super) async fn check_api_address(config: Arc<Config>) -> Vec<Finding> {
     if config.public_api_url.is_none() {
         return Vec::new();
@@ -95,7 +95,7 @@ fn judge_certificate(target: &str, measured: &Measurement, facts: &[CheckFinding
     }
 }
 
-/// Resolves a name below the host of the status pages; nothing where none is set.
+/// Resolves a name below the host of the status pages; no findings if no host is set.
 pub(super) async fn check_page_names(config: Arc<Config>) -> Vec<Finding> {
     let host = config.statuspage_host_name();
     if config.statuspage_host.is_none() || host == "localhost" {
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(judge_page_names("status.example.com", &outcomes).verdict, verdict);
     }
 
-    /// Without settings there is nothing to ask.
+    /// Unset addresses are not requested.
     #[tokio::test]
     async fn addresses_that_are_not_set_are_not_asked() {
         let config = Arc::new(Config::default());

@@ -1,4 +1,4 @@
-//! The databases: sound, of a version that this program knows, opened by the key that is there.
+//! Checks of the databases: integrity, schema version, and whether the key opens the stored secrets.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::store::file_trouble::FileTrouble;
 use crate::store::installation::{KeyCheck, compare_key};
 use crate::store::server_facts;
 
-/// Clocks of this machine and of PostgreSQL may differ by so much, in seconds.
+/// Tolerated difference between the clocks of this machine and of PostgreSQL, in seconds.
 const APART_SECONDS: i64 = 2;
 
 pub(super) async fn look_at_main(config: Arc<Config>) -> Vec<Finding> {
@@ -31,7 +31,7 @@ pub(super) async fn look_at_history(config: Arc<Config>) -> Vec<Finding> {
     ]
 }
 
-/// A file, or what is behind the URL.
+/// Checks one database: a file, or the server behind the URL.
 async fn look_at(check: &'static str, kind: FileKind, file: Option<PathBuf>, url: &str) -> Finding {
     let Some(file) = file else { return look_at_postgres(check, url).await };
     let advice = "put it back from a backup: watchkeeper restore (docs/operations.md)";
@@ -65,7 +65,7 @@ async fn look_at_file(check: &'static str, kind: FileKind, file: &Path) -> Resul
     Ok(Finding::fine(check, "sound, and of this version"))
 }
 
-/// Compares the key with what is sealed.
+/// Checks the key against the stored check value.
 pub(super) async fn look_at_key(config: Arc<Config>) -> Vec<Finding> {
     vec![judged_key(&config).await]
 }

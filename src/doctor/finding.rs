@@ -1,14 +1,14 @@
-//! What a check has found.
+//! Findings of checks.
 
 use serde::Serialize;
 
-/// The result of a check.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Nothing is wrong.
     Fine,
-    /// It works, and may not always.
+    /// It works, but may fail later.
     Warning,
     /// The check could not be made.
     Unknown,
@@ -17,7 +17,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Its word.
+    /// Name of the verdict.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -29,39 +29,39 @@ impl Verdict {
     }
 }
 
-/// What a check has found, in one line.
+/// A finding of a check, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The subject of the check.
+    /// Subject of the check.
     pub check: &'static str,
-    /// Whether that is fine.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was seen.
+    /// Observation.
     pub said: String,
-    /// What to do next; `None` when it is fine.
+    /// Next step for the operator; `None` if all is fine.
     pub advice: Option<String>,
 }
 
 impl Finding {
-    /// Nothing is wrong.
+    /// A finding with [`Verdict::Fine`].
     #[must_use]
     pub fn fine(check: &'static str, said: impl Into<String>) -> Self {
         Self { check, verdict: Verdict::Fine, said: said.into(), advice: None }
     }
 
-    /// It works, and may not always.
+    /// A finding with [`Verdict::Warning`].
     #[must_use]
     pub fn warning(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { check, verdict: Verdict::Warning, said: said.into(), advice: Some(advice.into()) }
     }
 
-    /// The check could not be made.
+    /// A finding with [`Verdict::Unknown`].
     #[must_use]
     pub fn unknown(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { check, verdict: Verdict::Unknown, said: said.into(), advice: Some(advice.into()) }
     }
 
-    /// Something does not work.
+    /// A finding with [`Verdict::Problem`].
     #[must_use]
     pub fn problem(check: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { check, verdict: Verdict::Problem, said: said.into(), advice: Some(advice.into()) }

@@ -1,4 +1,4 @@
-//! The data folder: who can read its secrets, how much room there is, on what file system; and the backups beside it.
+//! Checks of the data folder: permissions of its secrets, free space, file system; and the age of backups.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -15,11 +15,11 @@ use crate::config::Config;
 use crate::doctor::OTHER_USER;
 use crate::doctor::finding::Finding;
 
-/// Less room than this is a warning: what waits for a history that is away may take as much.
+/// Less free space than this, in bytes, is a warning: results that wait for an unavailable history may take as much.
 const ROOM_BYTES: u64 = 1_024 * 1_024 * 1_024;
-/// A backup is old when it has this many times the age at which the next one is due.
+/// A backup is old at this multiple of the backup interval.
 const OLD: u32 = 2;
-/// File systems over a network, on which the shared memory of SQLite's log does not work.
+/// Magic numbers of network file systems, on which the shared memory of SQLite's log does not work.
 const OVER_NETWORK: [(i64, &str); 4] =
     [(0x6969, "NFS"), (0xff53_4d42, "SMB"), (0xfe53_4d42, "SMB"), (0x0102_1997, "9p")];
 
@@ -36,7 +36,7 @@ pub(super) fn look(config: &Config) -> Vec<Finding> {
     found
 }
 
-/// Secrets are for their owner alone, and nobody else puts files there.
+/// Checks that only the owner can read the secrets, and that nobody else can create files in the folder.
 fn modes(folder: &Path) -> Finding {
     let check = "data folder";
     let (owner, mode) = match fs::metadata(folder) {
@@ -48,7 +48,8 @@ fn modes(folder: &Path) -> Finding {
         return Finding::problem(check, said, format!("chmod 700 {}", folder.display()));
     }
     let (mut open, mut foreign) = (Vec::new(), Vec::new());
-    // Into a closed folder nobody else gets; the key and the token may be copied from there with their modes.
+    // Nobody else can enter a closed folder, so databases need no check there; the key and the token may be copied
+    // together with their modes.
     let databases: &[&str] = if mode & 0o077 == 0 { &[] } else { &["main.db", "history.db"] };
     for name in [KEY_FILE, "token"].iter().chain(databases) {
         let file = folder.join(name);
@@ -118,7 +119,7 @@ fn judged_file_system(kind: FsType) -> Finding {
     }
 }
 
-/// The newest of the backups that a server makes by itself.
+/// Checks the newest of the automatic backups.
 pub(super) fn look_for_backups(config: &Config) -> Vec<Finding> {
     let check = "backups";
     let Some(folder) = &config.backup.folder else {

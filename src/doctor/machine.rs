@@ -1,4 +1,4 @@
-//! The machine: may it ping, do its name servers answer, may a process have enough descriptors.
+//! Checks of the machine: ping permission, name servers, limit of file descriptors.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::egress;
 use crate::probe;
 use crate::store::file_copy::DatabaseFile;
 
-/// The wait for the answer of a name server.
+/// Timeout of a name server's answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(3);
-/// The question for the name servers of the root, which every server can answer: header, root, NS, IN.
+/// A DNS query for the name servers of the root, which every server can answer: header, root, NS, IN.
 const QUESTION: [u8; 17] = [0x57, 0x4b, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1];
-/// Descriptors for each service: its check and its name.
+/// Descriptors per service: one for its check, one for its name.
 const PER_SERVICE: u64 = 2;
 /// Descriptors of a process without services.
 const OTHERWISE: u64 = 512;
@@ -36,7 +36,6 @@ pub(super) fn ping_sockets() -> Finding {
     )
 }
 
-/// Asks each name server.
 pub(super) async fn name_servers(config: Arc<Config>) -> Vec<Finding> {
     let check = "name servers";
     let servers = match egress::configured_name_servers(&config.probe.dns_servers) {
@@ -95,7 +94,7 @@ pub(super) async fn descriptors(config: Arc<Config>) -> Vec<Finding> {
     let counted = async { DatabaseFile::open_to_read(&main).await?.count_services().await };
     match counted.await {
         Ok(services) => vec![judged_limit(limit, services)],
-        // The databases say more about it.
+        // The check of the databases reports the reason.
         Err(error) => vec![Finding::unknown(
             check,
             format!("services cannot be counted: {}", error.said()),

@@ -1,4 +1,4 @@
-//! The server of these settings, if it runs; and the NATS server that it needs.
+//! Checks of the server of these settings, if it runs, and of the NATS server that it needs.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -15,16 +15,16 @@ use crate::app::first_start;
 use crate::config::Config;
 use crate::doctor::finding::Finding;
 
-/// The wait for a connection.
+/// Connect timeout.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
-/// The wait for an answer. One that takes longer is none.
+/// Timeout of an answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(6);
-/// The port of NATS where an address names none.
+/// Port of NATS where an address has none.
 const NATS_PORT: u16 = 4_222;
-/// Bytes of an answer that are read.
+/// Longest part of an answer that is read, in bytes.
 const ANSWER_BYTES: u64 = 64 * 1_024;
 
-/// Asks `/readyz`; where nobody answers, whether the port is free.
+/// Requests `/readyz`; if nothing answers, checks whether the port is free.
 pub(super) async fn look(config: Arc<Config>) -> Vec<Finding> {
     let check = "server";
     let answered = timeout(ANSWER_WITHIN, ask(&config, "/readyz")).await;
@@ -58,7 +58,7 @@ fn is_served(config: &Config) -> bool {
     first_start::is_served(&config.data_dir).unwrap_or(false)
 }
 
-/// The answer of a server, as text with its head.
+/// Answer of a server as text, including its head.
 async fn ask(config: &Config, path: &str) -> std::io::Result<String> {
     let address = config.listen.local_address();
     let mut stream =
@@ -70,11 +70,11 @@ async fn ask(config: &Config, path: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// What `/readyz` says.
+/// Findings from an answer of `/readyz`.
 fn judged_answer(answer: &str) -> Vec<Finding> {
     let check = "server";
     let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-    // A body without a length may come in chunks: what is between the braces is the object.
+    // A body without a length may be chunked: the object is what is between the braces.
     let object = body.find('{').zip(body.rfind('}')).and_then(|(start, end)| body.get(start..=end));
     let said: Option<Value> = object.and_then(|object| serde_json::from_str(object).ok());
     let Some(said) = said.filter(|said| said["status"].is_string()) else {
@@ -99,7 +99,7 @@ fn judged_answer(answer: &str) -> Vec<Finding> {
     found
 }
 
-/// Connects to the NATS servers of the settings.
+/// Connects to the configured NATS servers.
 pub(super) async fn look_for_nats(config: Arc<Config>) -> Vec<Finding> {
     let check = "nats";
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The description of this API: the chapters of its resources in reading order, put together by the route table.
+//! The description of this API: the chapters of its resources in reading order, assembled from the route table.
 
 use utoipa::openapi::OpenApi;
 
@@ -12,13 +12,13 @@ use crate::http::v1::{
     notifications, oncall, reference, services, simulations, sla_targets, statuspages, tags,
 };
 
-/// The document of a server with these routes and settings.
+/// The OpenAPI document of a server with these routes and settings.
 #[must_use]
 pub fn document<S>(routes: &Routes<S>, config: &Config) -> OpenApi {
     crate::http::openapi::document(chapters(config), routes, config)
 }
 
-/// Every resource, in reading order.
+/// The chapters of all resources, in reading order.
 fn chapters(config: &Config) -> Vec<Chapter> {
     vec![
         services::openapi::chapter(),

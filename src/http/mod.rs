@@ -1,11 +1,12 @@
-//! The REST API: the only floor that knows actix-web and the JSON shapes of the contract. It has storeys:
+//! The REST API: the only layer that knows actix-web and the JSON shapes of the contract. Its own layers:
 //!
 //! - [`kit`] knows no resource: bodies, fields, rules, pages, errors, replies;
-//! - [`gate`] lets a request in: who asks, how often, may they, was it sent before; it is generic over what stands behind it;
-//! - [`openapi`] turns what resources say of themselves into the API's description;
-//! - [`v1`] holds the resources, one room each, and the route table;
-//! - `outside` answers the paths without a token;
-//! - [`description`] puts the chapters of all of them together, and [`server`] listens.
+//! - [`gate`] admits requests: authentication, rate limit, permissions, idempotency; it is generic over the application
+//!   state;
+//! - [`openapi`] builds the API's description from the chapters of the resources;
+//! - [`v1`] holds the resources, one module each, and the route table;
+//! - `outside` serves the paths that need no token;
+//! - [`description`] combines the chapters of all of them, and [`server`] listens.
 //!
 //! Handlers parse, call `store` and `engine`, and render; rules live in `model`, measurements in `record`.
 

@@ -1,4 +1,4 @@
-//! The HTTP server: actix-web on its own threads, with limits on slow clients and a stop that ends.
+//! The HTTP server: actix-web on its own threads, with limits on slow clients and a time-limited stop.
 
 use std::net::TcpListener;
 use std::sync::{Arc, LazyLock};
@@ -32,8 +32,8 @@ use crate::http::outside::ping_limiter::PingLimiter;
 use crate::http::v1::routes::routes;
 use crate::http::v1::state::AppState;
 
-/// Answers requests that are, by their host, for a status page; nothing for all others. It reads the request before it
-/// returns.
+/// Answers requests whose host belongs to a status page; returns `None` for all others. The request is read
+/// synchronously.
 pub type Visitors = Arc<dyn Fn(&HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> + Send + Sync>;
 
 /// A running server.
@@ -42,7 +42,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Stops accepting and lets running requests finish, on all addresses at once.
+    /// Stops accepting connections and lets running requests finish, on all listeners at once.
     pub async fn stop(&self) {
         join_all(self.handles.iter().map(|handle| handle.stop(true))).await;
     }
@@ -95,7 +95,7 @@ pub fn serve(state: AppState, listeners: Vec<TcpListener>, visitors: &Visitors) 
     Ok(Server { handles })
 }
 
-/// Shows visitors of a status page in, and everybody else on.
+/// Routes visitors of a status page to it, and all other requests to the API.
 async fn by_host(
     visitors: Visitors,
     request: ServiceRequest,
@@ -107,7 +107,7 @@ async fn by_host(
     }
 }
 
-/// `GET`, and `HEAD`, with which balancers ask.
+/// `GET`, and `HEAD`, which load balancers use.
 fn reading() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()))
 }
@@ -117,12 +117,13 @@ fn pinging() -> Route {
     web::route().guard(guard::Any(guard::Get()).or(guard::Head()).or(guard::Post()))
 }
 
-/// A path that can be read.
+/// A read-only path.
 fn only_read(path: &str, route: Route) -> Resource {
     only("GET, HEAD", path, route)
 }
 
-/// A path outside `/v1`, with or without a trailing slash; methods that its route does not take are refused (contract 1.1).
+/// A path outside `/v1`, with or without a trailing slash; other methods than those of its route are refused (contract
+/// 1.1).
 fn only(allowed: &'static str, path: &str, route: Route) -> Resource {
     let refuse = move |request: HttpRequest| operation::refuse_method(request, allowed);
     web::resource([path.to_owned(), format!("{}/", path.trim_end_matches('/'))])
@@ -175,7 +176,7 @@ where
     Ok(handle)
 }
 
-/// Everything that is not the operator's goes through the gate.
+/// All requests other than operational ones go through the gate.
 async fn answer(front: web::Data<Front>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
     let started = Instant::now();
     let response = front.gate.answer(&request, payload.into_inner()).await;
@@ -187,7 +188,7 @@ fn rules(config: &Config, state: &AppState, description: &Arc<LazyDescription>) 
     let HttpLimits { body_bytes, body_timeout_seconds, .. } = config.limits.http;
     let proxies = config.trusted_proxies.clone();
     let description = Arc::clone(description);
-    // Few clients ask strictly, so it is read for the first who does.
+    // Strict requests are rare, so the known input is read on first use.
     let known = LazyLock::new(move || {
         let document =
             description.get().ok().and_then(|known| serde_json::from_slice(known.json.plain()).ok());

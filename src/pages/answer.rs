@@ -1,4 +1,4 @@
-//! The responses that carry pages, with the headers that keep a browser from doing anything but show them.
+//! Responses with pages, and the security headers that restrict browsers to displaying them.
 
 use std::sync::LazyLock;
 
@@ -16,10 +16,10 @@ use crate::pages::appearance::cookie;
 use crate::pages::own_style::has_own_style;
 use crate::pages::view::NoticeView;
 
-/// Nothing runs, nothing is framed, nothing is sent; styles and pictures come from the page's own host.
+/// Content security policy: no scripts, frames or forms; styles and images from the page's own host.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
-/// The same for a page with a style sheet of its owner, which may name pictures and fonts elsewhere (contract 4.13.4).
+/// Policy of a page with its owner's style sheet, which may load images and fonts from other hosts (contract 4.13.4).
 const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; style-src 'self'; img-src 'self' data: https:; \
                                      font-src https: data:; base-uri 'none'; form-action 'none'; \
                                      frame-ancestors 'none'";
@@ -27,10 +27,10 @@ const POLICY_WITH_OWN_STYLE: &str = "default-src 'none'; style-src 'self'; img-s
 const STYLE: &str = include_str!("templates/style.css");
 const DARK_STYLE: &str = include_str!("templates/dark.css");
 
-/// The style of a page that brings it along.
+/// Inline style of a notice.
 static NOTICE_STYLE: LazyLock<String> =
     LazyLock::new(|| format!("{STYLE}@media (prefers-color-scheme: dark) {{\n{DARK_STYLE}}}\n"));
-/// What such a page may do: be shown, with that one style.
+/// Policy of a notice: only its inline style is allowed.
 static NOTICE_POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = STANDARD.encode(Sha256::digest(NOTICE_STYLE.as_bytes()));
     format!(
@@ -38,7 +38,7 @@ static NOTICE_POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The seconds after which a browser reads a page again that somebody leaves open.
+/// Seconds until a browser reloads an open page.
 const REFRESH_SECONDS: &str = "60";
 
 /// A page in one language.
@@ -63,7 +63,7 @@ pub(super) fn sheet_of_all(path: &str) -> HttpResponse {
     sheet(text.to_owned(), "public, max-age=300")
 }
 
-/// Remembers the choice of a visitor and leads back to the page.
+/// Stores a visitor's choice of appearance in a cookie and redirects to the page.
 pub(super) fn chosen(appearance: Appearance) -> HttpResponse {
     guarded(StatusCode::SEE_OTHER, POLICY)
         .insert_header((header::LOCATION, "/"))
@@ -73,39 +73,39 @@ pub(super) fn chosen(appearance: Appearance) -> HttpResponse {
         .finish()
 }
 
-/// The style of one page.
+/// The style sheet of one page.
 pub(super) fn own_style(text: String) -> HttpResponse {
     sheet(text, "no-cache")
 }
 
-/// Returns `robots.txt`: what search engines may read. They must read a page to learn that it shall not be found.
+/// Returns `robots.txt`. Search engines must be able to read a page to learn that it shall not be indexed.
 pub(super) fn robots(is_open: bool) -> HttpResponse {
     let rule = if is_open { "Allow: /" } else { "Disallow: /" };
     let text = format!("User-agent: *\n{rule}\n");
     guarded(StatusCode::OK, POLICY).content_type("text/plain; charset=utf-8").body(text)
 }
 
-/// There is no such page, for whatever reason; the request is not echoed.
+/// 404 without a reason; the request is not echoed.
 pub(super) fn not_found() -> HttpResponse {
     notice(StatusCode::NOT_FOUND, "Page not found", "There is no status page at this address.")
 }
 
-/// Not everybody may see the page.
+/// Response for a page that is not open to everybody.
 pub(super) fn restricted() -> HttpResponse {
     notice(StatusCode::FORBIDDEN, "Access restricted", "This status page is not open to everybody.")
 }
 
-/// We cannot read what we should show.
+/// Response while the data of a page cannot be read.
 pub(super) fn unavailable() -> HttpResponse {
     let text = "This status page cannot be shown at the moment. Please try again in a few seconds.";
     let mut answer = notice(StatusCode::SERVICE_UNAVAILABLE, "Not available", text);
     answer.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("5"));
-    // Or a page that somebody leaves open would stay at this.
+    // Reload, so that an open page recovers by itself.
     answer.headers_mut().insert(header::REFRESH, header::HeaderValue::from_static(REFRESH_SECONDS));
     answer
 }
 
-/// Pages are only read.
+/// 405: pages are read-only.
 pub(super) fn wrong_method() -> HttpResponse {
     let mut answer = notice(StatusCode::METHOD_NOT_ALLOWED, "Not possible", "Status pages can only be read.");
     answer.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static("GET, HEAD"));
@@ -113,7 +113,7 @@ pub(super) fn wrong_method() -> HttpResponse {
 }
 
 fn notice(status: StatusCode, title: &'static str, text: &'static str) -> HttpResponse {
-    // A template of two fixed texts cannot fail; the text alone would do.
+    // A template of two fixed texts cannot fail; otherwise the text alone is enough.
     let html = NoticeView { style: &NOTICE_STYLE, title, text }.render().unwrap_or_else(|_| text.to_owned());
     guarded(status, &NOTICE_POLICY)
         .insert_header((header::CACHE_CONTROL, "no-store"))

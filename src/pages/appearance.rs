@@ -1,26 +1,26 @@
-//! The colour scheme of a page, and how a visitor chooses another one without script.
+//! The colour scheme of a page, and its choice by a visitor without script.
 //!
-//! A link of the page answers with a cookie and leads back to it. The cookie holds one of three words and nothing about
-//! the visitor.
+//! A link of the page answers with a cookie and redirects to the page. The cookie holds one of three words and nothing
+//! about the visitor.
 
 use crate::model::statuspage::Statuspage;
 use crate::model::statuspage::word::Appearance;
 use crate::pages::words::Words;
 
-/// The path of the links; the word follows.
+/// Path of the links, followed by the appearance.
 const PATH: &str = "/appearance/";
 /// Name of the cookie.
 const COOKIE: &str = "status-appearance";
-/// The interval for which a choice is remembered, in seconds: a year.
+/// Lifetime of the cookie in seconds: a year.
 const MAX_AGE_SECONDS: u32 = 31_536_000;
 
-/// The look of a page for one visitor.
+/// Appearance of a page for one visitor.
 pub(super) struct Look {
     /// Content of the `color-scheme` element.
     pub(super) color_scheme: &'static str,
     /// The media query under which the dark colours apply; `None` = never.
     pub(super) dark_when: Option<&'static str>,
-    /// The links of the switch; none where visitors may not choose.
+    /// Links of the switch; empty if visitors may not choose.
     pub(super) choices: Vec<Choice>,
 }
 
@@ -28,12 +28,12 @@ pub(super) struct Look {
 pub(super) struct Choice {
     pub(super) path: String,
     pub(super) text: &'static str,
-    /// True if the page looks like this now.
+    /// True for the current appearance.
     pub(super) is_current: bool,
 }
 
 impl Look {
-    /// The look that the page has by itself, or that the visitor has chosen.
+    /// The appearance configured for the page, or the one chosen by the visitor.
     pub(super) fn of(page: &Statuspage, chosen: Option<Appearance>, words: &Words) -> Self {
         let chosen = chosen.filter(|_| page.allows_appearance_switch);
         let current = chosen.unwrap_or(page.appearance);
@@ -57,17 +57,17 @@ impl Look {
     }
 }
 
-/// The appearance that the path of a link names.
+/// The appearance named by the path of a link.
 pub(super) fn choice(path: &str) -> Option<Appearance> {
     path.strip_prefix(PATH)?.parse().ok()
 }
 
-/// The cookie that remembers a choice, as the value of `Set-Cookie`.
+/// Value of `Set-Cookie` that stores a choice.
 pub(super) fn cookie(chosen: Appearance) -> String {
     format!("{COOKIE}={}; Path=/; Max-Age={MAX_AGE_SECONDS}; SameSite=Lax; HttpOnly", chosen.as_str())
 }
 
-/// The choice that the `Cookie` header of a visitor holds.
+/// The choice stored in a visitor's `Cookie` header.
 pub(super) fn remembered(cookies: &str) -> Option<Appearance> {
     let pairs = cookies.split(';').filter_map(|pair| pair.trim().split_once('='));
     pairs.filter(|(name, _)| *name == COOKIE).find_map(|(_, word)| word.parse().ok())

@@ -1,25 +1,25 @@
-//! Contrast of colours (WCAG 2.2): text of the pages can be read on what it stands on, in both schemes, also in a colour that an
-//! operator has chosen.
+//! Colour contrast (WCAG 2.2): text of the pages is readable on its background, in both schemes, also in a colour that
+//! an operator has chosen.
 
 /// The contrast that text of any size needs (WCAG 2.2, success criterion 1.4.3).
 const TEXT_CONTRAST: f64 = 4.5;
-/// The number of steps from a colour to black or white.
+/// Number of steps from a colour to black or white.
 const STEPS: u32 = 64;
 
 /// Red, green and blue, 0 to 255 each.
 type RgbColor = [u8; 3];
 
-/// A set of colours of the pages.
+/// Colour scheme of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColorScheme {
-    /// Dark text on light grounds.
+    /// Dark text on light backgrounds.
     Light,
-    /// Light text on dark grounds.
+    /// Light text on dark backgrounds.
     Dark,
 }
 
 impl ColorScheme {
-    /// What text stands on: the page and its cards, as in the style sheets.
+    /// Backgrounds of text: the page and its cards, as in the style sheets.
     const fn grounds(self) -> [RgbColor; 2] {
         match self {
             Self::Light => [[0xf6, 0xf7, 0xf9], [0xff, 0xff, 0xff]],
@@ -27,8 +27,8 @@ impl ColorScheme {
         }
     }
 
-    /// Returns the colour `#rrggbb`, or the one nearest to it on the way to black (or to white) in which text can be read. A
-    /// colour of another form is none: `None`.
+    /// Returns the colour `#rrggbb`, or the nearest readable one on the way to black (or to white). `None` for other
+    /// formats.
     pub(super) fn readable(self, color: &str) -> Option<String> {
         let color = parse(color)?;
         let end = if self == Self::Light { 0 } else { 255 };
@@ -43,7 +43,7 @@ impl ColorScheme {
     }
 }
 
-/// A channel on its way to another value, `step` of [`STEPS`].
+/// A colour channel mixed with another value, `step` of [`STEPS`].
 fn mixed(from: u8, to: u8, step: u32) -> u8 {
     let mixed = (u32::from(from) * (STEPS - step) + u32::from(to) * step) / STEPS;
     u8::try_from(mixed).unwrap_or(to)
@@ -80,7 +80,7 @@ mod tests {
         (ColorScheme::Dark, include_str!("templates/dark.css")),
     ];
 
-    /// The value of a variable of a style sheet.
+    /// The value of a variable in a style sheet.
     fn variable(sheet: &str, name: &str) -> RgbColor {
         let value = sheet.split_once(&format!("--{name}: #")).unwrap().1;
         parse(&format!("#{}", &value[..6])).unwrap()

@@ -1,8 +1,8 @@
-//! The host names of all active custom domains, read at most once in some seconds: a host that nobody owns costs no query
-//! of its own, however many of them are made up.
+//! Cache of the host names of all active custom domains, read at most once in some seconds, so that requests with
+//! invented host names cost no queries.
 //!
-//! A change that this node has made counts at once, one of another node after 3 s. While the database is away
-//! the names that were read last count.
+//! A change made by this node counts at once, one by another node after 3 s. While the database is unavailable the last
+//! names count.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -13,21 +13,21 @@ use tokio::time::{Instant, timeout};
 
 use crate::announcer::host_changes::HostChanges;
 
-/// The time for which the names count, and in which a database that is away is not asked again.
+/// Time for which the names count, and between two reads of an unavailable database.
 const FRESH_FOR: Duration = Duration::from_secs(3);
-/// The time that the database has for a request to the API: probes of load balancers wait for a second.
+/// Timeout of the read for a request to the API: probes of load balancers wait for a second.
 pub(super) const API_PATIENCE: Duration = Duration::from_millis(500);
-/// The same for a visitor: the limits of the database itself end a query before.
+/// Timeout of the read for a visitor; the limits of the database itself end a query earlier.
 pub(super) const VISITOR_PATIENCE: Duration = Duration::from_secs(600);
 
-/// Whose a host is.
+/// Owner of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostOwner {
     /// A custom domain of a page.
     Page,
-    /// No page's.
+    /// No page.
     Nobody,
-    /// The names could not be read since the start.
+    /// Unknown: the names could not be read since the start.
     Unclear,
 }
 
@@ -43,19 +43,19 @@ pub struct HostCache {
 struct ActiveNames {
     /// `None` = never read.
     names: Option<HashSet<String>>,
-    /// When they were read or asked for last, and the number of changes before that.
+    /// Time of the last attempt to read them, and the number of changes before it.
     asked: Option<(Instant, u64)>,
 }
 
 impl HostCache {
-    /// An empty cache that hears of these changes.
+    /// An empty cache that is invalidated by these changes.
     #[must_use]
     pub fn new(changes: HostChanges) -> Self {
         Self { changes, names: Arc::default(), reading: Arc::default() }
     }
 
-    /// Whose the host is. The database is asked only when the names are older than [`FRESH_FOR`] and do not contain it.
-    /// `read` reads the host names of all active custom domains, and has so long for it.
+    /// Owner of the host. The database is read only when the names are older than [`FRESH_FOR`] and do not contain it.
+    /// `read` returns the host names of all active custom domains, within `patience`.
     pub(super) async fn owner_of<E: Display>(
         &self,
         (host, patience): (&str, Duration),
@@ -64,7 +64,7 @@ impl HostCache {
         if let Some(owner) = self.known(host) {
             return owner;
         }
-        // One reads, the others wait for it.
+        // One caller reads, the others wait for it.
         let Ok(_reading) = timeout(patience, self.reading.lock()).await else {
             return self.lock().owner_of(host);
         };
@@ -91,13 +91,13 @@ impl HostCache {
         known.owner_of(host)
     }
 
-    /// The owner as it is known without asking the database; `None` = it has to be asked.
+    /// The owner, if it is known without the database.
     fn known(&self, host: &str) -> Option<HostOwner> {
         let known = self.lock();
         let owner = known.owner_of(host);
         let changes = self.changes.count();
         let is_fresh = known.asked.is_some_and(|(at, before)| before == changes && at.elapsed() < FRESH_FOR);
-        // Whether a page's host is still its own is asked with the page.
+        // Whether the host still belongs to its page is checked when the page is read.
         (is_fresh || owner == HostOwner::Page).then_some(owner)
     }
 
@@ -125,13 +125,13 @@ mod tests {
     use super::*;
     use DatabaseState::{Answers, Fails, HangsForever};
 
-    /// A database with one custom domain, which counts how often it is asked.
+    /// A database with one custom domain that counts its reads.
     #[derive(Default)]
     struct CountingDatabase {
         asked: Cell<u32>,
     }
 
-    /// How the database answers.
+    /// Behaviour of the database.
     #[derive(Clone, Copy, Debug)]
     enum DatabaseState {
         Answers,
@@ -140,7 +140,7 @@ mod tests {
     }
 
     impl CountingDatabase {
-        /// Whose the host is by the cache, which may ask this database.
+        /// Owner of the host according to the cache, which may read this database.
         async fn owner(&self, cache: &HostCache, host: &str, state: DatabaseState) -> HostOwner {
             cache.owner_of((host, API_PATIENCE), async || self.read(state).await).await
         }
@@ -194,7 +194,7 @@ mod tests {
         tokio::time::advance(FRESH_FOR).await;
         database.owner(&cache, "host.example", Answers).await;
         tokio::time::advance(FRESH_FOR).await;
-        // What was read last counts on.
+        // The last names still count.
         assert_eq!(database.owner(&cache, "status.shop.example", away).await, HostOwner::Page);
         assert_eq!(database.owner(&cache, "host.example", away).await, HostOwner::Nobody);
         assert!(begin.elapsed() <= FRESH_FOR * 2 + API_PATIENCE * 2, "{:?}", begin.elapsed());

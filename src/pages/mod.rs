@@ -1,9 +1,9 @@
-//! Public status pages: what visitors without a token see, at `{slug}.{statuspage_host}` and at active custom domains.
+//! Public status pages: served to visitors without a token, at `{slug}.{statuspage_host}` and at active custom domains.
 //!
-//! The host of a request decides. Whoever comes to the host of a page meets nothing but the page: no API, no metrics. A host
-//! that is neither ours nor a page's serves the paths of the API alone, which answer whatever is away. An unknown,
-//! unpublished or deleted page is one and the same plain 404. Everything is rendered on the server, nothing
-//! runs in the browser. Pages that are not open to everybody show nothing at all.
+//! The host of a request decides. The host of a page serves only the page: no API, no metrics. A host that belongs
+//! neither to this installation nor to a page serves only the paths of the API, which are available even when the
+//! databases are not. An unknown, unpublished or deleted page is the same plain 404. Everything is rendered on the
+//! server, without scripts. Pages that are not open to everybody show nothing.
 
 mod answer;
 mod appearance;
@@ -32,23 +32,24 @@ use crate::pages::visit::{Host, Visit};
 use crate::store::statuspages::visitors;
 use crate::store::{Databases, MainError};
 
-/// The sources that pages are made from.
+/// Sources of the pages.
 #[derive(Clone)]
 pub struct Pages {
     /// Pages, components, announcements.
     pub databases: Databases,
-    /// Knows who is asked what is measured at the moment.
+    /// Knows the owners of services, which have the current verdicts.
     pub announcer: Announcer,
     /// Wall time.
     pub clock: Clock,
-    /// The host names that this installation goes by.
+    /// The host names of this installation.
     pub names: Arc<DomainNames>,
     /// The host names of custom domains.
     pub hosts: HostCache,
 }
 
 impl Pages {
-    /// The answer to a request for a page; nothing when it is for somebody else. The request is read at once.
+    /// The response to a request for a page; `None` if the request is not for a page. The request is read
+    /// synchronously.
     pub fn receive(&self, request: &HttpRequest) -> LocalBoxFuture<'static, Option<HttpResponse>> {
         match Visit::read(request, &self.names) {
             None => ready(None).boxed_local(),
@@ -86,14 +87,14 @@ impl Pages {
         }))
     }
 
-    /// Whose the host is, without a query for each one that is made up.
+    /// Owner of the host, from the cache.
     async fn owner_of(&self, host: &str, visit: &Visit) -> HostOwner {
         let main = self.databases.main.reader();
         let patience = if visit.is_api_path() { API_PATIENCE } else { VISITOR_PATIENCE };
         self.hosts.owner_of((host, patience), async || visitors::active_hosts(main).await).await
     }
 
-    /// A published page.
+    /// Serves a published page.
     async fn open(&self, visit: &Visit, page: &Statuspage) -> Result<HttpResponse, MainError> {
         if visit.method != Method::GET && visit.method != Method::HEAD {
             return Ok(answer::wrong_method());

@@ -1,6 +1,6 @@
-//! A status page as visitors see it: plain values, ready for the templates, which escape every one of them.
+//! A status page for visitors: plain values for the templates, which escape all of them.
 //!
-//! What is not shown is not here: hidden components are left out before a template sees anything.
+//! Hidden components are removed before a template sees anything.
 
 use askama::Template;
 
@@ -18,13 +18,13 @@ pub(super) struct PageView {
     pub(super) look: Look,
     pub(super) head: Head,
     pub(super) name: String,
-    /// Addresses of the logos; a dark one without a light one is none.
+    /// URLs of the logos; a dark logo requires a light one.
     pub(super) logo: Option<String>,
     pub(super) logo_dark: Option<String>,
     /// `small`, `medium` or `large`.
     pub(super) logo_size: &'static str,
     pub(super) overall: Badge,
-    /// The time of which it speaks.
+    /// Time of the shown data.
     pub(super) as_of: Moment,
     pub(super) entries: Vec<Entry>,
     pub(super) incidents: Vec<Announcement>,
@@ -35,14 +35,14 @@ pub(super) struct PageView {
 
 /// The contents of the page's head.
 pub(super) struct Head {
-    /// Language of the page.
+    /// Language code.
     pub(super) locale: String,
     pub(super) title: String,
     pub(super) description: Option<String>,
     pub(super) is_indexable: bool,
-    /// Address of the icon.
+    /// URL of the icon.
     pub(super) icon: Option<String>,
-    /// True if the page has colours or a style sheet of its own.
+    /// True if the page has its own colours or style sheet.
     pub(super) has_own_style: bool,
 }
 
@@ -50,28 +50,28 @@ pub(super) struct Head {
 #[derive(Template)]
 #[template(path = "notice.html")]
 pub(super) struct NoticeView {
-    /// It brings its style: on a host without a page there are no files.
+    /// Inline style: a host without a page serves no files.
     pub(super) style: &'static str,
     pub(super) title: &'static str,
     pub(super) text: &'static str,
 }
 
-/// A status as a word; the colour beside it says nothing more.
+/// A status as text; its colour adds no information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Badge {
-    /// Class of the style sheet.
+    /// Class in the style sheet.
     pub(super) class: &'static str,
     pub(super) text: &'static str,
 }
 
-/// A component, or a group with what is in it.
+/// A component, or a group with its members.
 #[derive(Debug, PartialEq, Eq, Template)]
 #[template(path = "entry.html")]
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) description: Option<String>,
     pub(super) badge: Badge,
-    /// Says because of what it cannot be reached.
+    /// Text that names the cause of being unreachable.
     pub(super) because_of: Option<String>,
     pub(super) is_group: bool,
     pub(super) is_open: bool,
@@ -81,9 +81,9 @@ pub(super) struct Entry {
 /// An incident or a maintenance.
 pub(super) struct Announcement {
     pub(super) title: String,
-    /// The progress of the work on it, where there is any.
+    /// State of the work, if there is one.
     pub(super) state: Option<&'static str>,
-    /// Start, and for a maintenance its planned end.
+    /// Start, and for a maintenance the planned end.
     pub(super) start: Moment,
     pub(super) end: Option<Moment>,
     pub(super) has_open_end: bool,
@@ -100,7 +100,7 @@ pub(super) struct Update {
     pub(super) paragraphs: Vec<String>,
 }
 
-/// A moment for people and for machines.
+/// A moment, readable and machine-readable.
 pub(super) struct Moment {
     pub(super) exact: String,
     pub(super) text: String,
@@ -114,23 +114,23 @@ impl From<Timestamp> for Moment {
     }
 }
 
-/// A component as it is stored, with what it shows at the moment.
+/// A stored component with its current status.
 #[derive(Clone, Debug)]
 pub(super) struct Part<'a> {
     pub(super) key: i64,
     pub(super) parent: Option<i64>,
     pub(super) name: &'a Translated,
     pub(super) description: Option<&'a Translated>,
-    /// The component status; `None` = visitors do not see it.
+    /// Component status; `None` if hidden from visitors.
     pub(super) status: Option<ComponentStatus>,
-    /// Set while its service cannot be reached because of others: the names of those that the page shows.
+    /// Set while its service is unreachable because of others: their names, as far as the page shows them.
     pub(super) because_of: Option<Vec<String>>,
     pub(super) is_group: bool,
     pub(super) hides_operational: bool,
     pub(super) is_open_at_first: bool,
 }
 
-/// The languages of a visitor: the chosen one, and the page's default.
+/// The languages of a visitor: the negotiated one, and the page's default.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     pub(super) chosen: &'a str,
@@ -154,8 +154,8 @@ impl Reader<'_> {
         format!("{} {}.", self.words.because_of, names.join(", "))
     }
 
-    /// Returns the badge that stands above everything: what is worst, and that all is well only when that is known of every component
-    /// (contract 7 no. 47). Groups say nothing beyond what is in them.
+    /// Returns the badge at the top: the worst status; "all well" only if that is known of every component (contract 7
+    /// no. 47). Groups add nothing to their members.
     pub(super) fn overall(&self, parts: &[Part<'_>]) -> Badge {
         let shown: Vec<ComponentStatus> =
             parts.iter().filter(|part| !part.is_group).filter_map(|part| part.status).collect();
@@ -177,7 +177,7 @@ impl Reader<'_> {
         Badge { class: status.as_str(), text }
     }
 
-    /// The tree of what is shown; `parts` are in display order.
+    /// The tree of visible components; `parts` are in display order.
     pub(super) fn entries(&self, parts: &[Part<'_>]) -> Vec<Entry> {
         self.below(None, false, parts)
     }
@@ -212,7 +212,7 @@ impl Reader<'_> {
     }
 }
 
-/// The paragraphs of a message: blank lines part them.
+/// Paragraphs of a message, separated by blank lines.
 pub(super) fn paragraphs(message: &str) -> Vec<String> {
     let message = message.replace("\r\n", "\n");
     let parts = message.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
@@ -290,7 +290,7 @@ mod tests {
         #[case] expected: &str,
     ) {
         let name = Translated::single("en", "Shop");
-        // What the group says of itself changes nothing.
+        // The status of the group itself changes nothing.
         let group = Part { is_group: true, ..part(1, None, &name, Some(Unknown)) };
         let at = |parent: Option<i64>, from: i64, statuses: &[ComponentStatus]| -> Vec<Part<'_>> {
             (from..).zip(statuses).map(|(key, status)| part(key, parent, &name, Some(*status))).collect()

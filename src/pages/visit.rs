@@ -1,6 +1,6 @@
-//! The request of a visitor: the page by the host, the part of it by the path, and the language.
+//! A visitor's request: the page by the host, the part of it by the path, and the language.
 //!
-//! Only the one `Host` header counts: what else a client or a proxy writes about hosts is not read.
+//! Only the single `Host` header counts; other headers about hosts are ignored.
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
@@ -13,36 +13,36 @@ use crate::pages::appearance::remembered;
 /// A request for a status page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Visit {
-    /// The host that it was sent to.
+    /// Host of the request.
     pub(super) host: Host,
-    /// The method.
+    /// HTTP method.
     pub(super) method: Method,
-    /// The path, as it was sent.
+    /// Path as sent.
     pub(super) path: String,
-    /// `Accept-Language`, where it can be read.
+    /// `Accept-Language`, if it is readable.
     pub(super) accept_language: String,
-    /// The colour scheme that the visitor has chosen before.
+    /// Colour scheme chosen earlier by the visitor.
     pub(super) appearance: Option<Appearance>,
 }
 
-/// The host that a request was sent to.
+/// Host of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Host {
-    /// Below the pages' name; may be no page's.
+    /// Label below the host of the pages; a page with this slug may not exist.
     Slug(String),
-    /// A name that may be somebody's custom domain.
+    /// A name that may be a custom domain.
     Custom(String),
 }
 
-/// Files of all pages: the API serves them on every host.
+/// Path of files that all pages share; the API serves them on every host.
 const FILES: &str = "/assets/";
 
-/// Paths that answer on every host that is no page's: for load balancers, probes, Prometheus, clients of the API, and
-/// services that send pings by an internal name. Each with everything below it.
+/// Path prefixes that are served on every host without a page: for load balancers, probes, Prometheus, clients of the
+/// API, and services that send pings to an internal name.
 const API_PATHS: [&str; 7] = ["/healthz", "/readyz", "/metrics", "/v1", "/openapi.json", "/docs", "/ping"];
 
 impl Visit {
-    /// Returns true for a path that answers on every host that is no page's.
+    /// Returns true for a path that is served on every host without a page.
     pub(super) fn is_api_path(&self) -> bool {
         let is_within = |path: &&str| {
             let rest = self.path.strip_prefix(*path);
@@ -51,7 +51,7 @@ impl Visit {
         API_PATHS.iter().any(is_within)
     }
 
-    /// Reads a request; `None` when it is not for a page, whatever else may be found out about its host.
+    /// Reads a request; `None` if it cannot be for a page, whatever the owner of its host.
     pub(super) fn read(request: &HttpRequest, names: &DomainNames) -> Option<Self> {
         let host = host(request.headers(), names)?;
         let path = request.uri().path();

@@ -1,15 +1,15 @@
-//! The words of the pages themselves, by language; what people wrote is translated by them.
+//! Fixed texts of the pages, by language; texts of users have their own translations.
 //!
-//! A language without words of its own is served in English.
+//! A language without texts is served in English.
 
 use crate::model::component::status::ComponentStatus;
 use crate::model::incident::IncidentStatus;
 use crate::model::maintenance::MaintenanceStatus;
 
-/// The fixed words of one language.
+/// Fixed texts of one language.
 #[derive(Debug)]
 pub(super) struct Words {
-    /// The language itself.
+    /// Language code.
     pub(super) locale: &'static str,
     pub(super) operational: &'static str,
     pub(super) degraded: &'static str,
@@ -17,7 +17,7 @@ pub(super) struct Words {
     pub(super) major_outage: &'static str,
     pub(super) under_maintenance: &'static str,
     pub(super) unknown: &'static str,
-    /// The heading when all is well, when something is not, and when something or nothing is known.
+    /// Headings: all well, something wrong, something unknown, nothing known.
     pub(super) all_well: &'static str,
     pub(super) some_trouble: &'static str,
     pub(super) some_partial_outage: &'static str,
@@ -25,15 +25,15 @@ pub(super) struct Words {
     pub(super) some_work: &'static str,
     pub(super) some_unknown: &'static str,
     pub(super) all_unknown: &'static str,
-    /// Before the time of which the page speaks.
+    /// Text before the time of the shown data.
     pub(super) as_of: &'static str,
-    /// Headings of the parts.
+    /// Headings of the sections.
     pub(super) components: &'static str,
     pub(super) incidents: &'static str,
     pub(super) maintenances: &'static str,
     pub(super) affected: &'static str,
     pub(super) no_components: &'static str,
-    /// A service that fails behind others, by their names, or behind one that the page does not show.
+    /// Texts for an unreachable service: with the names of its causes, and for causes that the page does not show.
     pub(super) because_of: &'static str,
     pub(super) because_of_another: &'static str,
     /// States of incidents and maintenances.
@@ -181,7 +181,7 @@ const FRENCH: Words = Words {
 };
 
 impl Words {
-    /// The words of this language, or of its shorter forms.
+    /// Texts of this language, or of its shorter forms.
     pub(super) fn of(locale: &str) -> &'static Self {
         let language = locale.split('-').next().unwrap_or_default();
         let known: [&'static Self; 3] = [&ENGLISH, &GERMAN, &FRENCH];

@@ -1,4 +1,5 @@
-//! Many clients at once: each asks, waits for the whole answer, and asks again on the same connection.
+//! Concurrent clients: each sends a request, waits for the whole response, and sends the next one on the same
+//! connection.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,27 +12,27 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Interval, interval_at, timeout_at};
 
-/// Latencies up to a minute, within 1 %.
+/// Longest recorded latency: one minute, with 1 % precision.
 const LONGEST_US: u64 = 60_000_000;
 
-/// Connections that ask at a steady pace together: they keep it while an answer takes less than so many of its intervals.
+/// Connections that share a steady pace; they keep it while a response takes less than this many of its intervals.
 const PACED_CLIENTS: u32 = 32;
 
-/// The requests of a crowd, by their number.
+/// Builds a request from its number.
 pub(super) type Requests = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
 
-/// The measurements of a crowd.
+/// Measurements of a crowd.
 #[derive(Debug)]
 pub(super) struct Seen {
     /// Microseconds from the first byte sent to the last byte read.
     pub(super) latency_us: Histogram<u64>,
-    /// Answers that were not 2xx.
+    /// Responses that were not 2xx.
     pub(super) failed: u64,
-    /// The time from the start of the crowd to its end.
+    /// Time from the start of the crowd to its end.
     pub(super) elapsed: Duration,
 }
 
-/// Asks from `clients` connections for the given time.
+/// Sends requests from `clients` connections for the given time.
 pub(super) async fn ask(
     address: SocketAddr,
     clients: u32,
@@ -43,7 +44,7 @@ pub(super) async fn ask(
     let mut tasks = JoinSet::new();
     for client in 0..u64::from(clients) {
         let requests = Arc::clone(requests);
-        // Numbers of different clients never meet.
+        // Keeps the request numbers of different clients apart.
         tasks.spawn(async move { one(address, end, client << 32, requests).await });
     }
     let mut latency_us = Histogram::new_with_max(LONGEST_US, 2)?;
@@ -80,8 +81,8 @@ async fn one(
     Ok((latencies, failed))
 }
 
-/// Asks at a steady pace until `end`, from several connections, so that a slow answer does not keep back the next
-/// request. Returns the number of answers that were 2xx.
+/// Sends requests at a steady pace until `end`, over several connections, so that a slow response does not delay the
+/// next request. Returns the number of 2xx responses.
 pub(super) async fn pace(
     address: SocketAddr,
     per_second: u32,
@@ -125,7 +126,7 @@ async fn one_paced(
     Ok(done)
 }
 
-/// Reads one whole answer; its status.
+/// Reads one whole response; returns its status.
 pub(in crate::bench) async fn read_answer(
     stream: &mut TcpStream,
     answer: &mut Vec<u8>,
@@ -143,7 +144,7 @@ pub(in crate::bench) async fn read_answer(
     }
 }
 
-/// Status and length in bytes of an answer whose head is there.
+/// Status and length in bytes of a response whose head is complete.
 fn measure(answer: &[u8]) -> Option<(u16, usize)> {
     const END: &[u8] = b"\r\n\r\n";
     const LENGTH: &[u8] = b"content-length: ";
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(measure(answer.as_bytes()), expected);
     }
 
-    /// One connection alone would get ten answers.
+    /// One connection alone would get ten responses.
     #[tokio::test]
     async fn slow_answers_do_not_slow_the_pace() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();

@@ -1,4 +1,4 @@
-//! The setup that is measured: a server with services that are checked, a target for the checks, and the floor.
+//! The measured setup: a server with checked services, a target for the checks, and the floor.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,18 +21,18 @@ use crate::bench::server::{exchange, free_address, metric, post, serve, until_re
 use crate::bench::target_process::TargetProcess;
 use crate::config::Config;
 
-/// Services that report themselves: so many that none pings more often than it may.
+/// Services with heartbeats: enough that none exceeds its rate limit of pings.
 const JOBS: usize = 100;
 const PINGS_PER_SECOND: u32 = 200;
 const CHANGES_PER_SECOND: u32 = 50;
 
-/// Everything that is measured; taken down when dropped.
+/// The running setup; shut down when dropped.
 pub(super) struct Fixture {
     server: Process,
     address: SocketAddr,
     token: String,
     ids: Arc<[String]>,
-    /// Paths of the addresses to which jobs report.
+    /// Paths of the ping addresses.
     pings: Arc<[String]>,
     floor: Process,
     floor_address: SocketAddr,
@@ -69,7 +69,7 @@ impl Fixture {
         Ok(fixture)
     }
 
-    /// Makes the services through the API, as a client would.
+    /// Creates the services through the API, as a client would.
     async fn fill(&mut self, plan: &Plan, bar: &ProgressBar) -> anyhow::Result<()> {
         bar.set_message("services");
         let port = self._target.port;
@@ -90,7 +90,7 @@ impl Fixture {
         Ok(())
     }
 
-    /// Makes services that report themselves; gives the paths that they report to.
+    /// Creates services with heartbeats; returns the paths of their ping addresses.
     async fn make_jobs(&self) -> anyhow::Result<Vec<String>> {
         let mut paths = Vec::new();
         for number in 0..JOBS {
@@ -131,7 +131,7 @@ impl Fixture {
         let wanted =
             end.duration_since(begun).as_secs_f64() * f64::from(PINGS_PER_SECOND + CHANGES_PER_SECOND);
         if ((pinged + changed) as f64) < wanted * 0.9 {
-            // The reads were measured all the same, beside fewer writes than was promised.
+            // The reads are still valid, but with fewer concurrent writes than planned.
             eprintln!(
                 "beside the reads only {pinged} pings and {changed} changes of {wanted:.0} writes were committed"
             );
@@ -139,7 +139,7 @@ impl Fixture {
         Ok(())
     }
 
-    /// Asks one question for the planned time.
+    /// Sends requests of one kind for the planned time.
     pub(super) async fn measure(&self, question: Question, plan: &Plan) -> anyhow::Result<Figures> {
         let (process, address) = match question {
             Question::Floor => (&self.floor, self.floor_address),
@@ -191,7 +191,7 @@ impl Fixture {
         post(self.address, &self.token, path, body)
     }
 
-    /// Checks a second since the services were there, as the server counts them.
+    /// Checks per second since the services were created, as counted by the server.
     pub(super) async fn checks_per_second(&self) -> anyhow::Result<f64> {
         let sum = metric(self.address, "watchkeeper_checks_total").await?;
         Ok(sum / self.filled_at.elapsed().as_secs_f64())
@@ -215,7 +215,7 @@ fn incident(service: &str) -> Value {
     })
 }
 
-/// Numbers one after the other, far from each other.
+/// Spreads consecutive numbers over the whole range.
 const fn scattered(number: u64) -> u64 {
     (number ^ (number >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 17
 }

@@ -1,5 +1,5 @@
-//! `watchkeeper bench api-floor`: the least that an answer from the database can cost: the web framework, one read by key
-//! from SQLite through the same driver, and a small JSON body. Nobody is asked who they are.
+//! `watchkeeper bench api-floor`: the least cost of a response from the database: the web framework, one read by key
+//! from SQLite through the same driver, and a small JSON body. Requests are not authenticated.
 
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::store::database::sqlite_url;
 use crate::store::{Database, Reader};
 
-/// Rows that can be asked for: 1 to this.
+/// Largest key; rows have the keys from 1.
 pub(super) const ROWS: u64 = 10_000;
 
 /// `watchkeeper bench api-floor`.
@@ -23,10 +23,10 @@ pub fn command() -> Command {
     Command::new("api-floor").about("Something to compare the API with, for bench api").hide(true)
 }
 
-/// Answers until standard input ends.
+/// Answers requests until standard input ends.
 ///
 /// # Errors
-/// When database or port cannot be had.
+/// When the database cannot be opened or no port is free.
 pub async fn run(config: &Config) -> anyhow::Result<ExitCode> {
     let folder = Folder::new()?;
     let database = Database::connect(&sqlite_url(&folder.path().join("floor.db")), &config.database).await?;

@@ -1,11 +1,11 @@
-//! The plan of one run of `watchkeeper bench api`: its flags, read once, and the questions that it asks.
+//! The plan of one run of `watchkeeper bench api`: its flags and the kinds of requests.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 /// A kind of request that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
-    /// A bare read by key, of the floor.
+    /// The floor: a bare read by key.
     Floor,
     /// `GET /v1/services/{id}`.
     Service,
@@ -29,7 +29,7 @@ impl Question {
         Self::ListBesideWrites,
     ];
 
-    /// Its short name.
+    /// Short name.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Floor => "floor",
@@ -41,7 +41,7 @@ impl Question {
         }
     }
 
-    /// Returns the request in words, for the report.
+    /// Returns a description of the request for the report.
     pub(super) const fn described(self) -> &'static str {
         match self {
             Self::Floor => "a bare read by key (floor)",
@@ -53,12 +53,12 @@ impl Question {
         }
     }
 
-    /// Returns true if pings and changes are committed meanwhile.
+    /// Returns true if pings and changes are written concurrently.
     pub(super) const fn has_writes(self) -> bool {
         matches!(self, Self::ServiceBesideWrites | Self::ListBesideWrites)
     }
 
-    /// Requests a second that are promised on two cores.
+    /// Promised requests per second on two cores.
     pub(super) const fn promised(self) -> Option<u32> {
         match self {
             Self::Floor => None,
@@ -75,13 +75,13 @@ impl Question {
 pub(super) struct Plan {
     /// Services in the database.
     pub(super) services: u32,
-    /// Checks a second beside.
+    /// Concurrent checks per second.
     pub(super) checks: u32,
-    /// Connections that are kept alive.
+    /// Keep-alive connections.
     pub(super) connections: u32,
-    /// Length of each measurement.
+    /// Length of each measurement, in seconds.
     pub(super) seconds: u32,
-    /// JSON instead of a table.
+    /// True for JSON instead of a table.
     pub(super) as_json: bool,
 }
 
@@ -97,12 +97,12 @@ impl Plan {
         }
     }
 
-    /// One after the other.
+    /// The measured kinds, in order.
     pub(super) fn questions(&self) -> impl Iterator<Item = Question> + use<> {
         Question::ALL.into_iter()
     }
 
-    /// Seconds between two checks of a service, so that all together make the wanted rate.
+    /// Seconds between two checks of a service, so that all services together reach the planned rate.
     pub(super) fn interval_seconds(&self) -> u32 {
         self.services.div_ceil(self.checks).max(1)
     }

@@ -1,4 +1,4 @@
-//! The report of `watchkeeper bench api`: one line a question for people (a Markdown table), one object for machines.
+//! The report of `watchkeeper bench api`: a Markdown table with a line per kind of request, or JSON.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ const COLUMNS: [(&str, usize); 6] = [
     ("failed", 6),
 ];
 
-/// The figures of one question.
+/// Figures of one kind of request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figures {
-    /// The question.
+    /// Kind of request.
     pub(super) question: Question,
-    /// Answers.
+    /// Responses.
     pub(super) answered: u64,
-    /// Answers that were not 2xx.
+    /// Responses that were not 2xx.
     pub(super) failed: u64,
     per_second: f64,
     p50_us: u64,
@@ -33,7 +33,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// From what the clients saw and the server spent.
+    /// Figures from the clients' measurements and the server's CPU time.
     pub(super) fn of(question: Question, seen: &Seen, cpu: Option<Duration>) -> Self {
         let answered = seen.latency_us.len();
         Self {
@@ -61,7 +61,7 @@ impl Figures {
     }
 }
 
-/// The table for people.
+/// A table for people.
 pub(super) fn table(measured: &[Figures], checks_per_second: f64) -> String {
     let row = |cells: [String; 6]| {
         let padded: Vec<String> =
@@ -74,7 +74,7 @@ pub(super) fn table(measured: &[Figures], checks_per_second: f64) -> String {
     format!("{names}{rules}{lines}\n{checks_per_second:.0} checks/s beside")
 }
 
-/// The same for machines.
+/// JSON for machines.
 pub(super) fn object(measured: &[Figures], checks_per_second: f64) -> Value {
     let requests: Vec<Value> = measured
         .iter()

@@ -1,4 +1,4 @@
-//! One GET over HTTP/2 with frames written by hand: the least that the protocol asks of a client (RFC 9113).
+//! One GET over HTTP/2 with hand-written frames: the minimum that the protocol requires of a client (RFC 9113).
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
@@ -10,7 +10,7 @@ const SETTINGS_ACK: &[u8] = b"\x00\x00\x00\x04\x01\x00\x00\x00\x00";
 const FRAME_HEAD_BYTES: usize = 9;
 const END_STREAM: u8 = 1;
 
-/// Asks, and reads until the stream of the request ends.
+/// Sends the request, and reads until its stream ends.
 pub(super) async fn get(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
     stream.write_all(REQUEST).await?;
     let mut received = Vec::with_capacity(4_096);
@@ -22,7 +22,7 @@ pub(super) async fn get(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std:
     stream.write_all(SETTINGS_ACK).await
 }
 
-/// Returns true if a frame of headers or data that ends the stream has come as a whole.
+/// Returns true if a complete frame of headers or data that ends the stream was received.
 fn is_complete(mut received: &[u8]) -> bool {
     while let Some((head, rest)) = received.split_at_checked(FRAME_HEAD_BYTES) {
         let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);

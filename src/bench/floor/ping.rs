@@ -1,6 +1,6 @@
-//! One echo request and its reply on a raw socket: the floor of a ping.
+//! The floor of a ping: one echo request and its reply on a raw socket.
 //!
-//! A socket filter lets replies through and nothing else; on loopback the kernel would hand us our own requests, too.
+//! A socket filter passes only replies; on loopback the kernel would deliver our own requests as well.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct Ping(UdpSocket);
 
 impl Ping {
-    /// Opens it, where that is permitted.
+    /// Opens the socket, if permitted.
     pub(super) fn open() -> std::io::Result<Self> {
         let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4))?;
         socket.set_nonblocking(true)?;
@@ -26,7 +26,7 @@ impl Ping {
         Ok(Self(UdpSocket::from_std(socket.into())?))
     }
 
-    /// Pings the peer whose turn it is.
+    /// Pings the next peer.
     pub(super) async fn once(&self, number: u64, exchange: &Exchange) -> std::io::Result<()> {
         let peer = exchange.peer(number);
         let sequence = u16::try_from(number & 0xffff).unwrap_or_default();
@@ -52,7 +52,7 @@ fn request(sequence: u16) -> [u8; REQUEST_BYTES] {
     bytes
 }
 
-/// Type 0 behind the IP header: an echo reply.
+/// Filter for type 0 behind the IP header: an echo reply.
 fn only_replies() -> [SockFilter; 5] {
     [
         SockFilter::new(0xb1, 0, 0, 0),

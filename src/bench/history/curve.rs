@@ -1,7 +1,7 @@
-//! `watchkeeper bench history --curve`: what a check costs as the history grows.
+//! `watchkeeper bench history --curve`: the cost of a check as the history grows.
 //!
-//! One fleet writes on and on. At each size everything is sealed and merged, and then looked at; the next size begins
-//! a few simulated days later.
+//! One fleet writes continuously. At each size everything is sealed, merged and measured; the next size starts a few
+//! simulated days later.
 
 use std::process::ExitCode;
 use tokio::time::Instant;
@@ -18,11 +18,11 @@ use crate::config::Config;
 use crate::store::history::History;
 use crate::store::history::checks::{CheckFilter, page};
 
-/// Pages that are read at each size.
+/// Pages read at each size.
 const PAGES: u32 = 1_000;
-/// A page and one more, as the API reads them.
+/// Rows of a page and one more, as the API reads them.
 const PAGE_ROWS: u64 = 51;
-/// Next to a prime: pages of services far from each other.
+/// Distance of the services whose pages are read; close to a prime, so that they are far from each other.
 const STRIDE: u32 = 7_919;
 
 const COLUMNS: [(&str, usize); 5] = [
@@ -33,22 +33,22 @@ const COLUMNS: [(&str, usize); 5] = [
     ("newest page p99 ms", 18),
 ];
 
-/// The figures at one size of the history.
+/// Figures at one size of the history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     /// Results in the history.
     pub(super) results: u64,
-    /// Results a second since the size before, sealed and merged.
+    /// Results per second since the previous size, including sealing and merging.
     pub(super) per_second: f64,
-    /// CPU time a result since the size before.
+    /// Microseconds of CPU time per result since the previous size.
     pub(super) cpu_us: f64,
-    /// Bytes of everything a result.
+    /// Bytes of the whole history per result.
     pub(super) bytes_per_result: f64,
-    /// The newest page of checks of a service.
+    /// 99th percentile of reading the newest page of checks, in microseconds.
     pub(super) page_p99_us: u64,
 }
 
-/// Measures all sizes, prints and draws.
+/// Measures all sizes, prints the figures and draws the curve.
 pub(super) async fn run(plan: &Plan, config: &Config) -> anyhow::Result<ExitCode> {
     let sizes = plan.sizes();
     let bar = progress(plan, sizes.last().copied().unwrap_or(0));
@@ -85,7 +85,7 @@ pub(super) async fn run(plan: &Plan, config: &Config) -> anyhow::Result<ExitCode
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The 99th percentile of reading the newest checks of a service.
+/// 99th percentile of reading the newest checks of a service.
 async fn newest_pages(history: &History, plan: &Plan) -> anyhow::Result<u64> {
     let mut latency_us: Histogram<u64> = Histogram::new_with_max(60_000_000, 2)?;
     for number in 0..PAGES {
@@ -98,7 +98,7 @@ async fn newest_pages(history: &History, plan: &Plan) -> anyhow::Result<u64> {
 }
 
 impl Point {
-    /// Millions of results.
+    /// Results in millions.
     pub(super) fn millions(&self) -> f64 {
         self.results as f64 / 1e6
     }

@@ -1,5 +1,5 @@
-//! The setup on which reads are measured: a server whose history holds one service of many days, and others that are
-//! checked.
+//! The setup on which reads are measured: a server whose history holds one service of many days, and other services
+//! that are checked.
 //!
 //! The service is made through the API; then the server is stopped, the service's past is written by the same recorder
 //! and compactor as in [`ingest`](super::ingest), and the server is started again.
@@ -27,11 +27,11 @@ use crate::model::service::ServiceKey;
 use crate::store::Databases;
 use crate::store::database::sqlite_url;
 
-/// The page of checks that is far back.
+/// Number of the page of checks that is far back.
 const FAR_PAGE: usize = 1_000;
-/// So many pages before it are asked for in turn.
+/// Pages before it that are read in turn.
 const FAR_PAGES: usize = 16;
-/// Days in which the compactor looked for work every hour; before, once a day.
+/// The newest days, in which the compactor runs every hour; before, once a day.
 const NEWEST_DAYS: i64 = 3;
 
 /// A running server.
@@ -40,7 +40,7 @@ pub(super) struct Fixture {
     pub(super) results: u64,
     address: SocketAddr,
     token: String,
-    /// Its path in the API.
+    /// Path of the service in the API.
     path: String,
     _server: Process,
     _target: TargetProcess,
@@ -48,7 +48,7 @@ pub(super) struct Fixture {
 }
 
 impl Fixture {
-    /// Fills a history and serves it.
+    /// Fills a history and starts the server on it.
     pub(super) async fn build(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Self> {
         let folder = Folder::new()?;
         let target = TargetProcess::start(Kind::Tcp)?;
@@ -79,12 +79,12 @@ impl Fixture {
         Ok(Self { results, address, token, path, _server: server, _target: target, _folder: folder })
     }
 
-    /// Results that are durable since the server's start.
+    /// Results that became durable since the server's start.
     pub(super) async fn written(&self) -> anyhow::Result<f64> {
         metric(self.address, "watchkeeper_results_acked_total").await
     }
 
-    /// Asks one question as often as it wants, `most` times at most, on one connection.
+    /// Sends one kind of request repeatedly, at most `most` times, on one connection.
     pub(super) async fn ask(&self, question: Question, most: u32) -> anyhow::Result<Seen> {
         let mut client = Client::connect(self.address, &self.token).await?;
         let paths = match question {
@@ -110,7 +110,7 @@ impl Fixture {
         Ok(seen)
     }
 
-    /// Page 1,000 and those before it, as far as there are so many.
+    /// Paths of page 1,000 and the pages before it, as far as they exist.
     async fn far_pages(&self, client: &mut Client) -> anyhow::Result<Vec<String>> {
         let first = format!("{}/checks?per_page=50", self.path);
         let mut paths = vec![first.clone()];
@@ -124,7 +124,7 @@ impl Fixture {
         Ok(paths.split_off(paths.len().saturating_sub(FAR_PAGES)))
     }
 
-    /// Walks all pages; the worst status.
+    /// Reads all pages; their time and entries count as one read.
     async fn all_down(&self, client: &mut Client, seen: &mut Seen) -> anyhow::Result<u16> {
         let first = format!("{}/checks?status=down&per_page=100", self.path);
         let (mut path, mut worst) = (first.clone(), 200);
@@ -164,7 +164,7 @@ async fn make_service(
     Ok(made["data"]["id"].as_str().with_context(|| format!("no service: {made}"))?.to_owned())
 }
 
-/// Writes the past of the service; how many results it has.
+/// Writes the past of the service; returns the number of results.
 async fn fill(
     databases: Databases,
     id: &str,
@@ -189,7 +189,7 @@ async fn fill(
     Ok(results(old_days) + results(newest_days))
 }
 
-/// A service that has been watched since `start`.
+/// Sets the creation time of a service to `start`.
 async fn backdate(databases: &Databases, id: &str, start: Timestamp) -> anyhow::Result<ServiceKey> {
     let transaction = databases.main.begin().await?;
     let backend = transaction.get_database_backend();

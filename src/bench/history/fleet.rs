@@ -1,4 +1,4 @@
-//! Many series at once: the results of all services from all locations, in the order of their time.
+//! The results of many series, of all services from all locations, in order of time.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::model::location::LocationCode;
 use crate::model::service::ServiceKey;
 use crate::store::history::blocks::Entry;
 
-/// The start of simulated time: a midnight.
+/// Start of the simulated time, a midnight.
 const START_MS: i64 = 20_000 * DAY_MS;
 
 /// All services and locations.
@@ -20,7 +20,7 @@ const START_MS: i64 = 20_000 * DAY_MS;
 pub(super) struct Fleet {
     codes: Arc<[LocationCode]>,
     members: Vec<Member>,
-    /// The index of the member whose turn it is.
+    /// Index of the next member.
     next: usize,
     now: Timestamp,
 }
@@ -41,7 +41,7 @@ impl Fleet {
         Ok(Self::of(&services, plan.interval_ms(), plan.codes()?, Timestamp::from_ms(START_MS)))
     }
 
-    /// These services from these locations, from `start` on.
+    /// These services checked from these locations, from `start` on.
     pub(super) fn of(
         services: &[ServiceKey],
         interval_ms: u32,
@@ -61,12 +61,12 @@ impl Fleet {
         Self { codes: codes.into(), members, next: 0, now: start }
     }
 
-    /// The time of the newest result.
+    /// Time of the newest result.
     pub(super) const fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// The next so many results. The first location decides a service's status.
+    /// The next `results` results. The first location decides the status of a service.
     pub(super) fn batch(&mut self, results: usize) -> Batch {
         let mut batch = Batch { checks: Vec::with_capacity(results), changes: Vec::new() };
         for _ in 0..results {
@@ -83,7 +83,7 @@ impl Fleet {
         batch
     }
 
-    /// Nothing is checked until `moment`.
+    /// Skips all checks until `moment`.
     pub(super) fn rest_until(&mut self, moment: Timestamp) {
         let pause_ms = moment.ms_since(self.now).max(0);
         for member in &mut self.members {

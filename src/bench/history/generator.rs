@@ -1,9 +1,8 @@
-//! Realistic results of a series, the same for the same seed.
+//! Realistic results of a series, reproducible by seed.
 //!
-//! A healthy target's phases are log-normal around medians of its own that drift slowly and follow the time of the
-//! day; now and then it is degraded or out for minutes to an hour, and sometimes only a retry succeeds. Durations,
-//! codes and texts are put together as the probes put them together. How fast a result is made matters more than
-//! how independent the random numbers are.
+//! Phases of a healthy target are log-normal around its own medians, which drift slowly and follow the time of day;
+//! occasionally it is degraded or down for minutes to an hour, and sometimes only a retry succeeds. Durations, codes
+//! and texts are composed as the probes do it. Speed of generation matters more than statistical independence.
 
 use std::f64::consts::TAU;
 use std::num::NonZeroU32;
@@ -15,22 +14,22 @@ use crate::store::history::blocks::Entry;
 
 /// Timeout of every generated check.
 const TIMEOUT_US: f64 = 10_000_000.0;
-/// Between a failed attempt and the next one.
+/// Milliseconds between a failed attempt and the next one.
 const RETRY_MS: i64 = 1_000;
 /// Share of the time in outages, and their mean length (log-uniform from 2 to 60 minutes).
 const OUTAGE_SHARE: f64 = 0.005;
-/// The same for degraded stretches.
+/// Share of the time in degraded periods.
 const DEGRADED_SHARE: f64 = 0.005;
 const MEAN_STRETCH_MS: f64 = 17.0 * 60_000.0;
-/// The share of single attempts that fail although the target is well.
+/// Share of single attempts that fail although the target is healthy.
 const FLAKE_SHARE: f64 = 0.002;
 
-/// The kind of a check, which decides its phases.
+/// Kind of a check, which determines its phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// Name, connection, TLS, first byte, body.
+    /// Name resolution, connection, TLS, first byte, body.
     Http,
-    /// Name and connection.
+    /// Name resolution and connection.
     Tcp,
     /// One question.
     Dns,
@@ -39,7 +38,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// A mix as people have it: most services are web sites.
+    /// A typical mix by seed: most services are web sites.
     #[must_use]
     pub const fn of_seed(seed: u64) -> Self {
         match Random(seed).peek() % 100 {
@@ -51,7 +50,7 @@ impl Profile {
     }
 }
 
-/// The endless results of one service at one location, oldest first.
+/// Endless results of one service at one location, oldest first.
 #[derive(Clone, Debug)]
 pub struct Series {
     random: Random,
@@ -60,7 +59,7 @@ pub struct Series {
     scheduled_at: Timestamp,
     /// Typical durations of a healthy check in microseconds: dns, connect, tls, ttfb, transfer.
     medians_us: [f64; 5],
-    /// The time of day at which the target is slowest, as a part of the day.
+    /// Time of day at which the target is slowest, as a fraction of the day.
     rush_hour: f64,
     /// Natural logarithm of the slow drift.
     drift: f64,
@@ -68,7 +67,7 @@ pub struct Series {
     weather_until: Timestamp,
 }
 
-/// The state of the target.
+/// State of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weather {
     Fine,
@@ -76,7 +75,7 @@ enum Weather {
     Out(Cause),
 }
 
-/// The cause of an outage.
+/// Cause of an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     Refuses,
@@ -85,11 +84,11 @@ enum Cause {
     Broken(u16),
 }
 
-/// The standard deviation of the logarithm of each phase.
+/// Standard deviation of the logarithm of each phase.
 const SIGMAS: [f64; 5] = [0.4, 0.1, 0.1, 0.3, 0.5];
 
 impl Series {
-    /// The results from `start` on, one each `interval_ms`.
+    /// Results from `start` on, one per `interval_ms`.
     #[must_use]
     pub fn new(seed: u64, profile: Profile, interval_ms: u32, start: Timestamp) -> Self {
         let mut random = Random(seed);
@@ -108,12 +107,12 @@ impl Series {
         }
     }
 
-    /// Leaves out the results of so much time.
+    /// Skips the results of this time.
     pub fn skip_ms(&mut self, pause_ms: i64) {
         self.scheduled_at = self.scheduled_at.plus_ms(pause_ms);
     }
 
-    /// A healthy series changes into trouble at a rate that gives each its share of the time.
+    /// Changes the state at random; the rates give each trouble its share of the time.
     fn change_weather(&mut self) {
         if self.scheduled_at < self.weather_until {
             return;
@@ -140,7 +139,7 @@ impl Series {
         self.weather_until = self.scheduled_at.plus_ms(i64::from(whole(minutes * 60_000.0)));
     }
 
-    /// Durations of a check that is answered.
+    /// Durations of a successful check, in microseconds.
     fn durations(&mut self) -> [u32; 5] {
         self.drift = 0.999 * self.drift + 0.001 * self.random.normal();
         let of_day = self.scheduled_at.ms().rem_euclid(DAY_MS);
@@ -201,7 +200,7 @@ impl Series {
         }
     }
 
-    /// The phases before the one that failed, and a total.
+    /// Durations of the phases before the failed one, and the total.
     fn unanswered(&mut self, [dns, connect, tls, ..]: [u32; 5], cause: Cause) -> Measurement {
         let timed_out = whole(TIMEOUT_US) + 200 + self.below(3_000);
         let has_name = self.profile != Profile::Icmp;
@@ -224,8 +223,7 @@ impl Series {
         Measurement::unanswered(code, message, timings)
     }
 
-    /// Returns how much later than due the deciding attempt starts, in milliseconds, and which one it is. A target that
-    /// is out fails twice.
+    /// Returns the delay of the deciding attempt in milliseconds, and its number. A target that is down fails twice.
     fn attempt(&mut self) -> (i64, u8) {
         let late = match self.below(1_000) {
             0..3 => i64::from(self.below(400)),
@@ -274,7 +272,7 @@ const fn micros(us: u32) -> Option<Micros> {
     NonZeroU32::new(us)
 }
 
-/// At least one microsecond, as a measured time is never zero.
+/// Whole microseconds, at least one: a measured time is never zero.
 fn whole(us: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -309,13 +307,13 @@ impl Random {
         usize::try_from(self.next() % limit.max(1) as u64).unwrap_or_default()
     }
 
-    /// In [0, 1).
+    /// A number in [0, 1).
     fn unit(&mut self) -> f64 {
         let [a, b, c, d, ..] = self.next().to_le_bytes();
         f64::from(u32::from_le_bytes([a, b, c, d])) / (f64::from(u32::MAX) + 1.0)
     }
 
-    /// Of the standard normal distribution (Box-Muller).
+    /// A number of the standard normal distribution (Box-Muller).
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (TAU * self.unit()).cos()

@@ -1,7 +1,7 @@
-//! Results on their way: from a fleet through the real recorder into rows, through the real compactor into blocks.
+//! The write path: from a fleet through the real recorder into rows, through the real compactor into blocks.
 //!
-//! Time is that of the results. The compactor is told to look for work when an hour of it has passed and whenever so many
-//! results were written, and the fleet waits when it falls behind by one such look: so what is measured can be kept up.
+//! Time is that of the results. The compactor runs when an hour of it has passed and after a fixed number of results,
+//! and the fleet waits if the compactor falls behind by one run. So the measured rate can be sustained.
 
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -32,25 +32,25 @@ use crate::store::Databases;
 use crate::store::history::segments::Retention;
 use crate::supervise::{Handle, Supervisor};
 
-/// Results that are handed over at once, as aggregators do.
+/// Results per batch, as in aggregators.
 const BATCH_RESULTS: usize = 1_024;
-/// Results that wait in the recorder at most.
+/// Most results that wait in the recorder.
 const WAITING_RESULTS: u64 = 32_768;
-/// Batches that are ready before the recorder takes them.
+/// Batches prepared ahead of the recorder.
 const BATCHES_READY: usize = 16;
-/// The interval between two looks at the recorder when it is full.
+/// Polling interval while the recorder is full.
 const GLANCE: Duration = Duration::from_millis(1);
-/// The interval at which the compactor finds work in operation, in milliseconds.
+/// Interval at which the compactor runs in operation, in milliseconds.
 pub(super) const HOUR_MS: i64 = 3_600_000;
 const LOOK_RESULTS: u64 = 500_000;
-/// An hour is sealed this long after its end.
+/// Milliseconds from the end of an hour until it is sealed.
 const HOUR_SETTLE_MS: i64 = 600_000;
-/// After this everything is sealed and merged, and what was merged is dropped another two minutes later.
+/// Milliseconds until everything is sealed and merged; merged segments are dropped another two minutes later.
 const ALL_SETTLED_MS: i64 = 3 * DAY_MS;
 const ALL_DROPPED_MS: i64 = 120_000;
 const RETENTION_DAYS: u32 = 90;
 
-/// Recorder and compactor on databases.
+/// Recorder and compactor on their databases.
 pub(super) struct Pipeline {
     databases: Databases,
     recorder: Handle<Recorder>,
@@ -61,30 +61,30 @@ pub(super) struct Pipeline {
     empty_bytes: u64,
 }
 
-/// The time and the CPU time that results took.
+/// Time and CPU time spent on results.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
-    /// Results.
+    /// Number of results.
     pub(super) results: u64,
-    /// From the first one until the last was durable, and settled if that was waited for.
+    /// From the first result until the last was durable, and settled if that was awaited.
     pub(super) elapsed: Duration,
-    /// CPU time of this process without that of making results up.
+    /// CPU time of this process without that of generating results.
     pub(super) cpu: Duration,
 }
 
-/// The figures of a whole history.
+/// Figures of a whole history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Figures {
-    /// Until everything was sealed and merged.
+    /// Time until everything was sealed and merged.
     pub(super) spent: Spent,
-    /// The contents of its segments.
+    /// Contents of its segments.
     pub(super) sealed: Sealed,
-    /// Everything on the disk.
+    /// Bytes on the disk.
     pub(super) bytes: u64,
 }
 
 impl Pipeline {
-    /// Starts it on empty databases.
+    /// Starts the pipeline on empty databases.
     pub(super) async fn start(plan: &Plan, config: &Config, storage: &Storage) -> anyhow::Result<Self> {
         let databases = storage.open(config).await?;
         let empty_bytes = storage.bytes(databases.history.reader()).await?;
@@ -92,7 +92,7 @@ impl Pipeline {
         Self::on(databases, plan, config, clock, empty_bytes)
     }
 
-    /// Starts it on these databases.
+    /// Starts the pipeline on these databases.
     pub(super) fn on(
         databases: Databases,
         plan: &Plan,
@@ -127,13 +127,13 @@ impl Pipeline {
         Ok(Self { databases, recorder, compactor, threads, recorded, clock, empty_bytes })
     }
 
-    /// The databases that it writes to.
+    /// The databases written to.
     pub(super) const fn databases(&self) -> &Databases {
         &self.databases
     }
 
-    /// Writes the next so many results of the fleet, while the compactor looks for work every `look_ms` of their time;
-    /// returns when they are durable.
+    /// Writes the next results of the fleet, while the compactor runs every `look_ms` of their time; returns when they
+    /// are durable.
     pub(super) async fn feed(
         &self,
         mut fleet: Fleet,
@@ -188,7 +188,8 @@ impl Pipeline {
         compact(&self.compactor, &self.clock, now).await
     }
 
-    /// Lets so much time pass that everything is sealed, merged and dropped; until when nothing may be written.
+    /// Advances time until everything is sealed, merged and dropped; returns the time before which nothing may be
+    /// written.
     pub(super) async fn settle(&self, fleet: &mut Fleet) -> anyhow::Result<Spent> {
         let (started, cpu) = (Instant::now(), usage::cpu()?);
         let settled = Timestamp::from_ms((fleet.now().day() + 1) * DAY_MS + ALL_SETTLED_MS);
@@ -198,13 +199,13 @@ impl Pipeline {
         Ok(Spent { results: 0, elapsed: started.elapsed(), cpu: usage::cpu()?.saturating_sub(cpu) })
     }
 
-    /// Bytes that the history has grown by.
+    /// Bytes by which the history has grown.
     pub(super) async fn bytes(&self, storage: &Storage) -> anyhow::Result<u64> {
         let bytes = storage.bytes(self.databases.history.reader()).await?;
         Ok(bytes.saturating_sub(self.empty_bytes))
     }
 
-    /// Stops it and looks at what is left on the disk.
+    /// Stops the pipeline and measures what is on the disk.
     pub(super) async fn finish(self, spent: Spent, storage: &Storage) -> anyhow::Result<Figures> {
         let sealed = storage::sealed(&self.databases).await?;
         let on_server = self.bytes(storage).await?;
@@ -214,9 +215,9 @@ impl Pipeline {
         Ok(Figures { spent, sealed, bytes })
     }
 
-    /// Stops it and closes the databases, which moves what is in write-ahead logs into the files.
+    /// Stops the pipeline and closes the databases, which moves write-ahead logs into the files.
     pub(super) async fn stop(self) {
-        // It may have stopped before; then there is nothing to wait for.
+        // If it has stopped before, there is nothing to wait for.
         let _ = self.recorder.send(Drain).await;
         for thread in self.threads {
             thread.stop();
@@ -226,7 +227,7 @@ impl Pipeline {
     }
 }
 
-/// The schedule on which the compactor is told to look for work.
+/// Schedule of the compactor's runs.
 struct Looks {
     look_ms: i64,
     sent: u64,
@@ -247,7 +248,7 @@ impl Looks {
         now >= next_at || self.sent >= self.next_sent
     }
 
-    /// Waits for the one before, then starts one in the background, as soon as what was sent until now is durable.
+    /// Waits for the previous run, then starts one in the background once all results sent so far are durable.
     async fn start(&mut self, pipeline: &Pipeline, now: Timestamp) -> anyhow::Result<()> {
         self.end().await?;
         self.next_sent = self.sent + LOOK_RESULTS;
@@ -288,12 +289,12 @@ impl AddAssign for Spent {
 }
 
 impl Spent {
-    /// Results a second.
+    /// Results per second.
     pub(super) fn per_second(&self) -> f64 {
         self.results as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// Microseconds of CPU time a result.
+    /// Microseconds of CPU time per result.
     pub(super) fn cpu_us(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e6 / self.results.max(1) as f64
     }

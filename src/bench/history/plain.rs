@@ -1,7 +1,7 @@
 //! The floor: the same results as plain rows with an index, on the same disk, equally durable.
 //!
-//! One table with a row a result and an index by service and time, written in transactions of as many rows as the
-//! recorder writes, many rows a statement.
+//! One table with a row per result and an index by service and time. Transactions have as many rows as the recorder's,
+//! with many rows per statement.
 
 use anyhow::Context as _;
 use indicatif::ProgressBar;
@@ -25,15 +25,15 @@ const TABLE: &str = "CREATE TABLE plain_check (service_id BIGINT NOT NULL, locat
     tls_us INTEGER, ttfb_us INTEGER, transfer_us INTEGER, total_us INTEGER, error_code SMALLINT, error_message TEXT)";
 const INDEX: &str = "CREATE INDEX plain_check_by_service ON plain_check (service_id, checked_at DESC)";
 const WIDTH: usize = 17;
-/// Rows a statement.
+/// Rows per statement.
 const ROWS: usize = 1_024;
 
-/// The figures of plain rows.
+/// Figures of plain rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Figures {
-    /// Until they were durable.
+    /// Time until they were durable.
     pub(super) spent: Spent,
-    /// Bytes with the index.
+    /// Bytes, including the index.
     pub(super) bytes: u64,
 }
 

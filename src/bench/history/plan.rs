@@ -1,4 +1,4 @@
-//! The plan of one run of `watchkeeper bench history`: its flags, read once.
+//! The plan of one run of `watchkeeper bench history`, read from its flags.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use clap::{Args, value_parser};
 
 use crate::model::location::LocationCode;
 
-/// Results of the floor at most: plain rows cost the same at any number that fits into memory.
+/// Most results of the floor: the cost of plain rows is the same at any number that fits into memory.
 const PLAIN_RESULTS: u64 = 1_000_000;
 
 const LONG_ABOUT: &str = "\
@@ -63,12 +63,12 @@ fn number() -> RangedI64ValueParser<u32> {
 }
 
 impl Plan {
-    /// Sizes of the history in results, smallest first; none: no curve.
+    /// Sizes of the curve in results, smallest first; empty without a curve.
     pub(super) fn sizes(&self) -> BTreeSet<u64> {
         self.curve.iter().copied().collect()
     }
 
-    /// Results of the floor.
+    /// Number of results of the floor.
     pub(super) fn plain_results(&self) -> u64 {
         self.results.min(PLAIN_RESULTS)
     }
@@ -78,13 +78,13 @@ impl Plan {
         self.interval_seconds.saturating_mul(1_000)
     }
 
-    /// The codes of the locations.
+    /// Codes of the locations.
     pub(super) fn codes(&self) -> anyhow::Result<Vec<LocationCode>> {
         (1..=self.locations).map(|number| Ok(location_code(number).parse()?)).collect()
     }
 }
 
-/// The code of a location by its number.
+/// Code of a location by its number.
 pub(super) fn location_code(number: u8) -> String {
     format!("place-{number}")
 }

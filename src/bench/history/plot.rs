@@ -1,6 +1,6 @@
-//! The curve as an SVG file: two panels over the size of the history, both with an axis from zero.
+//! The curve as an SVG file: two panels over the size of the history, with axes from zero.
 //!
-//! Written by hand: three lines and their axes need no library.
+//! Hand-written: three lines and their axes need no library.
 
 use crate::bench::history::curve::Point;
 
@@ -12,7 +12,7 @@ const TOP: f64 = 40.0;
 const GAP: f64 = 56.0;
 const COLOUR: &str = "#2563eb";
 
-/// One line of the drawing.
+/// One panel of the drawing.
 struct Panel {
     title: &'static str,
     value: fn(&Point) -> f64,
@@ -25,7 +25,7 @@ const PANELS: [Panel; 4] = [
     Panel { title: "newest page of checks, p99, ms", value: |point| point.page_p99_us as f64 / 1e3 },
 ];
 
-/// The whole file.
+/// Draws the whole file.
 pub(super) fn draw(points: &[Point]) -> String {
     let height = TOP + PANELS.len() as f64 * (PANEL + GAP);
     let panels: String = PANELS.iter().enumerate().map(|(rank, panel)| panel.draw(rank, points)).collect();
@@ -82,7 +82,7 @@ impl Panel {
     }
 }
 
-/// Sizes grow by factors: equal factors are equally far apart.
+/// Horizontal position on a logarithmic axis.
 fn across(points: &[Point], point: &Point) -> f64 {
     let log = |point: &Point| point.millions().max(1e-6).ln();
     let (first, last) = (points.first().map_or(0.0, log), points.last().map_or(0.0, log));
@@ -90,7 +90,7 @@ fn across(points: &[Point], point: &Point) -> f64 {
     LEFT + 30.0 + part * (WIDTH - LEFT - RIGHT - 60.0)
 }
 
-/// The next 1, 2, 4, 6 or 8 of a power of ten, with room for a label.
+/// Rounds up to 1, 2, 4, 6 or 8 times a power of ten, with room for a label.
 fn nice(value: f64) -> f64 {
     let room = (value * 1.15).max(1e-6);
     let power = 10_f64.powf(room.log10().floor());

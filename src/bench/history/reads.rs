@@ -1,4 +1,4 @@
-//! Reads of a service with a long history, over the API, while results of others are written.
+//! Reads of a service with a long history, over the API, while results of other services are written.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::bench::history::fixture::Fixture;
 use crate::bench::history::plan::Plan;
 use crate::config::Config;
 
-/// A kind of read that is measured.
+/// A kind of measured read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     /// The newest page of checks.
@@ -26,10 +26,10 @@ pub(super) enum Question {
 }
 
 impl Question {
-    /// In the order of the report.
+    /// All kinds, in the order of the report.
     pub(super) const ALL: [Self; 5] = [Self::Newest, Self::Far, Self::Down, Self::Metrics, Self::Uptime];
 
-    /// Its short name.
+    /// Short name.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Newest => "newest_page",
@@ -40,7 +40,7 @@ impl Question {
         }
     }
 
-    /// Returns the request in words, for the report.
+    /// Returns a description of the request for the report.
     const fn described(self) -> &'static str {
         match self {
             Self::Newest => "checks: newest page of 50",
@@ -51,7 +51,7 @@ impl Question {
         }
     }
 
-    /// Milliseconds at p99 that are promised on two cores.
+    /// Promised milliseconds at p99 on two cores.
     const fn promised_ms(self) -> u32 {
         match self {
             Self::Newest => 5,
@@ -60,7 +60,7 @@ impl Question {
         }
     }
 
-    /// Returns the number of times that it is asked, `most` at most.
+    /// Returns the number of repetitions, at most `most`.
     pub(super) fn repetitions(self, most: u32) -> u32 {
         let wanted = match self {
             Self::Newest | Self::Far => 2_000,
@@ -71,16 +71,16 @@ impl Question {
     }
 }
 
-/// The figures of one question.
+/// Figures of one kind of read.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figures {
-    /// The question.
+    /// Kind of read.
     question: Question,
-    /// Answers.
+    /// Responses.
     pub(super) asked: u64,
-    /// Answers that were not 2xx.
+    /// Responses that were not 2xx.
     pub(super) failed: u64,
-    /// Entries of an answer, or of all its pages.
+    /// Entries of a response, or of all its pages.
     entries: u64,
     p50_us: u64,
     p99_us: u64,
@@ -88,7 +88,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// From what was seen.
+    /// Figures from the measurements.
     pub(super) fn of(question: Question, seen: &Seen) -> Self {
         Self {
             question,
@@ -114,7 +114,7 @@ impl Figures {
         ]
     }
 
-    /// The same for machines.
+    /// JSON for machines.
     pub(super) fn object(&self) -> Value {
         json!({
             "request": self.question.as_str(),
@@ -129,19 +129,19 @@ impl Figures {
     }
 }
 
-/// Answers of one question.
+/// Measurements of one kind of read.
 #[derive(Debug)]
 pub(super) struct Seen {
-    /// From the first byte sent to the last byte read; of all pages, where there are several.
+    /// Microseconds from the first byte sent to the last byte read; over all pages, if there are several.
     pub(super) latency_us: Histogram<u64>,
-    /// Answers that were not 2xx.
+    /// Responses that were not 2xx.
     pub(super) failed: u64,
-    /// Entries of the last answer.
+    /// Entries of the last response.
     pub(super) entries: u64,
 }
 
 impl Seen {
-    /// Nothing yet; up to a minute, within 1 %.
+    /// No measurements yet; records up to a minute, with 1 % precision.
     pub(super) fn nothing() -> anyhow::Result<Self> {
         let longest = Duration::from_secs(60);
         let latency_us = Histogram::new_with_max(u64::try_from(longest.as_micros())?, 2)?;
@@ -149,18 +149,18 @@ impl Seen {
     }
 }
 
-/// All questions, and results a second that were written meanwhile.
+/// Figures of all reads, and the concurrent rate of writes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reads {
-    /// One after the other.
+    /// Figures in order.
     pub(super) figures: Vec<Figures>,
     /// Results of the service that was read.
     pub(super) results: u64,
-    /// Results a second that became durable beside.
+    /// Results per second that became durable meanwhile.
     pub(super) written_per_second: f64,
 }
 
-/// Fills a history, serves it, and asks.
+/// Fills a history, serves it, and measures the reads.
 pub(super) async fn measure(plan: &Plan, config: &Config, bar: &ProgressBar) -> anyhow::Result<Reads> {
     let fixture = Fixture::build(plan, config, bar).await?;
     let before = fixture.written().await?;

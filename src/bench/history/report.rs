@@ -1,4 +1,4 @@
-//! The report of `watchkeeper bench history`: tables for people (Markdown), one object for machines.
+//! The report of `watchkeeper bench history`: Markdown tables for people, JSON for machines.
 
 use serde_json::{Value, json};
 
@@ -7,9 +7,9 @@ use crate::bench::history::plain;
 use crate::bench::history::plan::Plan;
 use crate::bench::history::reads;
 
-/// The results a second that are promised on two cores, by database.
+/// Promised results per second on two cores, by database.
 const PROMISED_PER_SECOND: [(&str, u32); 2] = [("SQLite", 50_000), ("PostgreSQL", 60_000)];
-/// The bytes a result that are promised.
+/// Promised bytes per result.
 const PROMISED_BYTES: f64 = 12.0;
 
 const COLUMNS: [(&str, usize); 6] = [
@@ -29,18 +29,18 @@ const READ_COLUMNS: [(&str, usize); 6] = [
     ("failed", 6),
 ];
 
-/// Everything that one run showed.
+/// Figures of one run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Report {
     /// The plan of the run.
     pub(super) plan: Plan,
-    /// True if the history lies in SQLite.
+    /// True if the history is in SQLite.
     pub(super) is_sqlite: bool,
     /// The floor.
     pub(super) plain: plain::Figures,
     /// The history.
     pub(super) history: ingest::Figures,
-    /// Reads, if they were asked for.
+    /// Reads, if they were measured.
     pub(super) reads: Option<reads::Reads>,
 }
 
@@ -93,7 +93,7 @@ impl Report {
         text.trim_end().to_owned()
     }
 
-    /// Returns the lines that say what the bytes of a result are made of.
+    /// Returns the lines with the composition of a result's bytes.
     fn composition(&self) -> String {
         let (sealed, results) = (&self.history.sealed, self.history.spent.results.max(1) as f64);
         let each = |bytes: u64| bytes as f64 / results;
@@ -109,7 +109,7 @@ impl Report {
         )
     }
 
-    /// The same for machines.
+    /// JSON for machines.
     pub(super) fn object(&self) -> Value {
         let (store, promised) = self.promised();
         let (plain, history, sealed) = (&self.plain, &self.history, &self.history.sealed);

@@ -1,4 +1,4 @@
-//! The databases of a run: their places, and the number of bytes that they take.
+//! The databases of a run: their places and their sizes in bytes.
 
 use std::path::{Path, PathBuf};
 
@@ -11,25 +11,25 @@ use crate::store::database::sqlite_url;
 use crate::store::history::{fresh, segments};
 use crate::store::{Database, Databases};
 
-/// A main database in a folder of its own, and the history beside it or where the configuration says.
+/// A main database in its own folder, and the history beside it or at the configured URL.
 #[derive(Debug)]
 pub(super) struct Storage {
     folder: Folder,
     history_url: Option<String>,
 }
 
-/// The numbers of sealed results and blocks, and the bytes that they take.
+/// Numbers and sizes of sealed results and blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sealed {
     /// Results in blocks.
     pub(super) results: u64,
     /// Blocks.
     pub(super) blocks: u64,
-    /// Bytes of their bodies.
+    /// Bytes of the blocks' bodies.
     pub(super) block_bytes: u64,
-    /// Bytes of the bodies of rollups.
+    /// Bytes of the rollups' bodies.
     pub(super) rollup_bytes: u64,
-    /// Bytes of segments with everything.
+    /// Bytes of whole segments.
     pub(super) segment_bytes: u64,
 }
 
@@ -44,7 +44,7 @@ impl Storage {
         Ok(Self { folder: Folder::new()?, history_url })
     }
 
-    /// Opens the databases. A history that holds anything is not written to.
+    /// Opens the databases. Fails if the history is not empty.
     pub(super) async fn open(&self, config: &Config) -> anyhow::Result<Databases> {
         let main_url = sqlite_url(&self.folder.path().join("main.db"));
         let databases = Databases::open(&main_url, &self.history_url(), &config.database).await?;
@@ -66,7 +66,7 @@ impl Storage {
     fn history_url(&self) -> String {
         let file = self.history_folder().join("history.db");
         self.history_url.clone().unwrap_or_else(|| {
-            // Whoever cannot make it is told when the database is opened.
+            // An error shows when the database is opened.
             let _ = std::fs::create_dir_all(self.history_folder());
             sqlite_url(&file)
         })
@@ -80,7 +80,7 @@ impl Storage {
         self.folder.path().join("plain")
     }
 
-    /// Returns true if the history lies in our own folder.
+    /// Returns true if the history is in the run's own folder.
     pub(super) const fn is_sqlite(&self) -> bool {
         self.history_url.is_none()
     }
@@ -103,7 +103,7 @@ impl Storage {
         bytes_below(&self.plain_folder())
     }
 
-    /// The same for plain rows.
+    /// Bytes of plain rows: all their files, or the whole database on a server.
     pub(super) async fn plain_bytes(&self, connection: &impl ConnectionTrait) -> anyhow::Result<u64> {
         match self.history_url {
             Some(_) => server_bytes(connection).await,
@@ -119,7 +119,7 @@ async fn server_bytes(connection: &impl ConnectionTrait) -> anyhow::Result<u64> 
     Ok(u64::try_from(bytes)?)
 }
 
-/// Bytes of all files in a folder and the folders in it.
+/// Bytes of all files in a folder, recursively.
 fn bytes_below(folder: &Path) -> anyhow::Result<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(folder)? {
@@ -130,7 +130,7 @@ fn bytes_below(folder: &Path) -> anyhow::Result<u64> {
     Ok(sum)
 }
 
-/// Returns the sum of what the visible segments hold.
+/// Returns the sums over the visible segments.
 pub(super) async fn sealed(databases: &Databases) -> anyhow::Result<Sealed> {
     let history = &databases.history;
     let mut sum = Sealed::default();

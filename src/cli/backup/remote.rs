@@ -1,4 +1,4 @@
-//! `watchkeeper backup --url`: asks a server for a backup in its own folder, and waits until it is complete.
+//! `watchkeeper backup --url`: requests a backup into the server's own folder, and waits until it is complete.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,16 +17,16 @@ use crate::cli::printable::printable;
 use crate::cli::running::say;
 
 const PATH: &str = "/v1/engine/backups";
-/// Says where the token comes from.
+/// Hint about how to create the token.
 pub(super) const MAKES_TOKEN: &str =
     "watchkeeper token create --org ID --name backup --permissions engine.backup makes one";
-/// Time from one question how far the backup is to the next. A token may ask 120 times a minute.
+/// Polling interval. A token may make 120 requests a minute.
 const ASK_EVERY: Duration = Duration::from_secs(1);
-/// Longest wait for an answer.
+/// Timeout of a request.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
-/// Questions in a row that may stay without an answer: the server may be restarted meanwhile.
+/// Failed requests in a row before giving up: the server may be restarted meanwhile.
 const FAILURES_MAX: u32 = 30;
-/// Largest answer that is read.
+/// Largest response, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
 /// A backup, as the server describes it.
@@ -41,17 +41,17 @@ struct RemoteBackup {
 
 /// A server and the token for it.
 pub(super) struct RemoteServer<'a> {
-    /// Where it listens.
+    /// URL of the server.
     pub(super) url: &'a Url,
-    /// With the permission engine.backup.
+    /// A token with the permission engine.backup.
     pub(super) token: &'a str,
 }
 
 impl RemoteServer<'_> {
-    /// Asks for a backup, shows how far it is, and says what came of it.
+    /// Requests a backup, shows its progress, and prints the outcome.
     ///
     /// # Errors
-    /// When the server refuses or does not answer, or the backup fails, in one line.
+    /// In one line: the server refuses or does not answer, or the backup fails.
     pub(super) async fn back_up(&self, progress: ProgressBar, as_json: bool) -> anyhow::Result<ExitCode> {
         let asked: RemoteBackup = serde_json::from_value(self.ask(Method::POST).await?)?;
         let name = asked.name.context("the server does not say which backup it makes")?;
@@ -105,7 +105,7 @@ impl RemoteServer<'_> {
         }
     }
 
-    /// Asks the server; returns `data` of its answer.
+    /// Sends a request; returns `data` of the response.
     async fn ask(&self, method: Method) -> anyhow::Result<Value> {
         let question = Question { method, path: PATH.into(), body: Bytes::new(), max_bytes: MAX_BYTES };
         let host = authority(self.url);

@@ -1,4 +1,4 @@
-//! What a check found out, below its picture: what conditions of a service could test.
+//! Findings of a check, shown below its picture: the fields that conditions of a service can test.
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 use crate::cli::printable::printable;
 use crate::probe::finding::{CheckFinding, FindingValue};
 
-/// The part of a name that all of them have.
+/// Common prefix of all field names.
 const METADATA: &str = "metadata.";
 
-/// A line for each; of a list one for each text.
+/// One line per finding; for a list, one line per text.
 pub(super) fn draw(findings: &[CheckFinding]) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
-        // Writing to a String does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "  {name:<28} {}", printable(value));
     };
     for CheckFinding { field, value } in findings {
@@ -32,7 +32,7 @@ pub(super) fn draw(findings: &[CheckFinding]) -> String {
     text
 }
 
-/// The same for machines: an object whose keys are the names without `metadata.`.
+/// The findings as JSON: an object whose keys are the names without `metadata.`.
 pub(super) fn to_json(findings: &[CheckFinding]) -> Value {
     let entry = |CheckFinding { field, value }: &CheckFinding| {
         let value = match value {

@@ -1,4 +1,4 @@
-//! What is allowed where a check's configuration names a field that does not exist, and what was probably meant.
+//! Hints for unknown fields of a check's configuration: the allowed fields, and the most similar one.
 
 use serde_json::{Map, Value};
 
@@ -6,10 +6,10 @@ use crate::cli::variables::most_alike;
 use crate::http::kit::rule::FieldRule;
 use crate::probe::catalogue::{ConditionField, Definition};
 
-/// How much alike a field must be to be meant, 0 to 1: people leave out `metadata.`.
+/// Least similarity of a suggested field, 0 to 1: people leave out `metadata.`.
 const ALIKE: f64 = 0.6;
 
-/// Returns the end of the message, or nothing where the rule says it all. `path` is that within the configuration.
+/// Returns the end of the message, or an empty text if the rule says enough. `path` is that within the configuration.
 pub(super) fn hint(
     definition: &Definition,
     config: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! From a file to chunks of results, on a thread of its own, a few chunks ahead of the database.
+//! Turns a file into chunks of results, on its own thread, a few chunks ahead of the database.
 
 use tokio::sync::mpsc;
 
@@ -12,37 +12,37 @@ use crate::model::check::CheckType;
 use crate::model::history::CheckRecord;
 use crate::model::location::{LocationCode, PUSH};
 
-/// Lines of a chunk: what is stored with one commit.
+/// Lines per chunk, which is stored with one commit.
 const CHUNK_LINES: u64 = 32_768;
 
-/// Lines that follow each other.
+/// A chunk of consecutive lines.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
-    /// Their results.
+    /// Results of the lines.
     pub(super) records: Vec<CheckRecord>,
-    /// Results among them that an earlier run has stored; they come first.
+    /// Number of leading results that an earlier run has stored.
     pub(super) before: usize,
-    /// The number of lines.
+    /// Number of lines.
     pub(super) lines: u64,
-    /// Bytes from the start of the file to the end of the last one.
+    /// Bytes from the start of the file to the end of the last line.
     pub(super) end: u64,
-    /// Results that are older than they are kept.
+    /// Results older than their retention.
     pub(super) too_old: u64,
-    /// The problems, each with the number of its line.
+    /// Problems, each with its line number.
     pub(super) problems: Vec<String>,
-    /// Nothing comes after it, because the last line is bad.
+    /// True if the last line is bad, so that no chunk follows.
     pub(super) stops: bool,
 }
 
-/// The settings with which results are made from lines.
+/// Settings for making results from lines.
 pub(super) struct Packer<'a> {
     pub(super) directory: &'a Directory,
-    /// The location of lines that name none.
+    /// Location of lines that name none.
     pub(super) location: Option<LocationCode>,
     pub(super) format: Format,
     pub(super) ignores_unknown: bool,
     pub(super) skips_bad: bool,
-    /// The position in the file that an earlier run has reached, in bytes.
+    /// Position in the file that an earlier run has reached, in bytes.
     pub(super) reached: u64,
     pub(super) now: Timestamp,
 }
@@ -53,10 +53,10 @@ enum Read {
 }
 
 impl Packer<'_> {
-    /// Reads everything, until the file ends, a line is bad, or nobody takes chunks any more.
+    /// Reads until the file ends, a line is bad, or the receiver is closed.
     ///
     /// # Errors
-    /// When the file cannot be read, or its header is unfit.
+    /// When the file cannot be read, or its header is invalid.
     pub(super) fn pack(&self, source: Source, chunks: &mpsc::Sender<Chunk>) -> anyhow::Result<()> {
         let mut chunk = Chunk::default();
         reader::read(self.format, source.into_read(), self.ignores_unknown, |position, fields| {
@@ -69,7 +69,7 @@ impl Packer<'_> {
             true
         })?;
         if chunk.lines > 0 {
-            // Whoever takes no chunks any more has failed, and says so.
+            // A closed receiver has failed, and reports it.
             let _ = chunks.blocking_send(chunk);
         }
         Ok(())
@@ -88,7 +88,7 @@ impl Packer<'_> {
                 chunk.stops = !self.skips_bad;
             }
         }
-        // What is before a bad line is done, the line is not.
+        // The lines before a bad line count as processed, the bad line does not.
         if !chunk.stops {
             chunk.end = position.end;
         }

@@ -1,4 +1,4 @@
-//! The columns of a file: what they are called, and what is in them.
+//! The columns of a file: their names and values.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ pub(super) enum Column {
 
 const COLUMNS: usize = 16;
 
-/// Every column, in the order of the numbers, with its names; the first is the one that is shown.
+/// Names of every column, in the order of the enum; the first is the one that is shown.
 const NAMES: [(Column, &[&str]); COLUMNS] = [
     (Column::Service, &["service"]),
     (Column::Location, &["location", "probe"]),
@@ -47,7 +47,7 @@ const NAMES: [(Column, &[&str]); COLUMNS] = [
 ];
 
 impl Column {
-    /// The column with this name, in any case.
+    /// The column with this name, ignoring case.
     pub(super) fn named(name: &str) -> Option<Self> {
         let is_named = |names: &&[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
         NAMES.iter().find(|(_, names)| is_named(names)).map(|(column, _)| *column)
@@ -57,14 +57,14 @@ impl Column {
         NAMES[self as usize].1[0]
     }
 
-    /// Returns the message about a name that is not known.
+    /// Returns the message about an unknown column.
     pub(super) fn unknown(name: &str) -> String {
         let allowed: Vec<&str> = NAMES.iter().map(|(_, names)| names[0]).collect();
         format!("'{name}' is not known; allowed: {} (or --ignore-unknown)", allowed.join(", "))
     }
 }
 
-/// The fields of one line; those that it does not state, or leaves empty, are absent.
+/// Fields of one line; missing and empty ones are absent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields<'a>([Option<Cow<'a, str>>; COLUMNS]);
 

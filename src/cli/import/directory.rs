@@ -1,4 +1,4 @@
-//! The services that results belong to: found by their id, their name, or what another tool calls them.
+//! The services that results belong to, found by id, by name, or by their name in another tool.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,22 +14,22 @@ use crate::model::service::{Service, ServiceKey};
 use crate::store::services::definitions::{self, OwnedService};
 use crate::store::{Database, organisations};
 
-/// Services read at a time.
+/// Services per page.
 const PAGE: u64 = 1_000;
 
-/// The facts about a service that an import needs.
+/// A service as an import needs it.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) service: Service,
-    /// Results before this are not kept.
+    /// Start of the retention of its results.
     pub(super) kept_since: Timestamp,
 }
 
-/// The services that are meant, and the names that other tools give them.
+/// Options that select services.
 pub(super) struct Wanted {
-    /// `None`: those of all organisations.
+    /// Organisation; `None` = all.
     pub(super) organisation: Option<String>,
-    /// By what another tool calls a service: its id or name here.
+    /// Id or name here, by the name in another tool.
     pub(super) renamed: HashMap<String, String>,
 }
 
@@ -38,14 +38,14 @@ pub(super) struct Wanted {
 pub(super) struct Directory {
     known: Vec<Known>,
     by_id: HashMap<String, usize>,
-    /// `None` where several have the same name.
+    /// Service by name; `None` if several have the same name.
     by_name: HashMap<String, Option<usize>>,
-    /// The names that another tool gives them, each with ours.
+    /// Name here, by the name in another tool.
     renamed: HashMap<String, String>,
 }
 
 impl Directory {
-    /// Reads the services of an organisation, or of all; names count where there is but one organisation to look in.
+    /// Reads the services of one or all organisations. Names are accepted only within a single organisation.
     ///
     /// # Errors
     /// When the database fails, or there is no such organisation or service.
@@ -82,7 +82,7 @@ impl Directory {
     /// The service that a line names.
     ///
     /// # Errors
-    /// What is wrong and what is allowed.
+    /// A message with the flaw and what is allowed.
     pub(super) fn find(&self, text: &str) -> Result<&Known, String> {
         let name = self.renamed.get(text).map_or(text, String::as_str);
         let place = match (self.by_id.get(name), self.by_name.get(name)) {

@@ -1,4 +1,4 @@
-//! One line of a file: from texts to a result, or to what is wrong and what is allowed.
+//! Parses one line of a file into a result, or into a message with the flaw and what is allowed.
 
 use crate::cli::import::column::{Column, Fields};
 use crate::clock::Timestamp;
@@ -6,14 +6,14 @@ use crate::http::kit::timestamp;
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Timings};
 use crate::model::location::LocationCode;
 
-/// Numbers below this are seconds, others milliseconds: the year 5138 in seconds, 1973 in milliseconds.
+/// Timestamps below this are seconds, others milliseconds: the year 5138 in seconds, 1973 in milliseconds.
 const SECONDS_END: f64 = 100_000_000_000.0;
-/// 2201-01-01, as everywhere.
+/// Latest accepted time: 2201-01-01, as in the API.
 const TIME_END_MS: f64 = 7_289_654_400_000.0;
-/// Longest measured time: what a column of microseconds holds.
+/// Longest duration: the largest number of microseconds in its column.
 const DURATION_MAX_MS: f64 = 2_147_483.0;
 
-/// The contents of a line, except the service whose result it is.
+/// The values of a line, without its service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) location: LocationCode,
@@ -24,10 +24,10 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Reads a line; where it names no location, it is `location`.
+    /// Parses a line; `location` is the default location.
     ///
     /// # Errors
-    /// What is wrong and what is allowed.
+    /// A message with the flaw and what is allowed.
     pub(super) fn read(fields: &Fields<'_>, location: Option<&LocationCode>) -> Result<Self, String> {
         let location = match (fields.get(Column::Location), location) {
             (Some(text), _) => text.parse().map_err(|error| format!("location: {error}"))?,
@@ -102,7 +102,8 @@ where
     number.map(Some).ok_or_else(|| refused(column, text, allowed))
 }
 
-/// Milliseconds to microseconds. What others round to 0 was measured all the same, and took time.
+/// Converts milliseconds to microseconds. A duration that was rounded to 0 becomes the smallest one, since it was
+/// measured.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
 fn duration(fields: &Fields<'_>, column: Column) -> Result<Option<Micros>, String> {
     let Some(text) = fields.get(column) else { return Ok(None) };
@@ -112,7 +113,7 @@ fn duration(fields: &Fields<'_>, column: Column) -> Result<Option<Micros>, Strin
     us.map(Some).ok_or_else(|| refused(column, text, "milliseconds from 0 to 2147483"))
 }
 
-/// Returns the reason why a result is not up. A reason without a code is a reason all the same.
+/// Returns the reason of a result that is not up, with or without a code.
 fn failure(fields: &Fields<'_>, status: CheckStatus) -> Result<Option<Failure>, String> {
     let (code, message) = (fields.get(Column::ErrorCode), fields.get(Column::ErrorMessage));
     if status == CheckStatus::Up {
@@ -143,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads `name=value` pairs, separated by `;`, over a line that is fit.
+    /// Parses a valid line that is changed by `name=value` pairs, separated by `;`.
     fn read(changes: &str) -> Result<Line, String> {
         let mut fields = Fields::default();
         let fit = "location=fra;time=1795193460;status=up";

@@ -1,7 +1,7 @@
-//! The lines of a file, one after the other: CSV with a header (RFC 4180) or one JSON object a line.
+//! Reads the lines of a file: CSV with a header (RFC 4180) or one JSON object per line.
 //!
-//! Every line comes with its number and with the position where it ends, so that an import can say what is wrong
-//! where, and go on later. A line that cannot be read is no end: the next one is read all the same.
+//! Every line comes with its number and its end position, so that an import can report errors and resume. An unreadable
+//! line does not end the file.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::cli::import::column::{Column, Fields};
 
-/// Longest line of JSON.
+/// Longest line of JSON, in bytes.
 const LINE_MAX_BYTES: u64 = 1 << 20;
 
 /// The format of a file.
@@ -25,16 +25,17 @@ pub(super) enum Format {
 /// The position of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Position {
-    /// From 1; of a record of several lines the first.
+    /// Number from 1; for a record of several lines, that of the first.
     pub(super) line: u64,
     /// Bytes from the start of the file to the end of the line.
     pub(super) end: u64,
 }
 
-/// Reads lines. `each` is given where a line is and what it says, or what is wrong with it, and says whether to go on.
+/// Reads all lines. `each` is called with the position and the fields or the error of a line, and returns whether to
+/// continue.
 ///
 /// # Errors
-/// When the file cannot be read, or its header is unfit.
+/// When the file cannot be read, or its header is invalid.
 pub(super) fn read(
     format: Format,
     file: impl Read,
@@ -55,7 +56,7 @@ fn read_csv(file: impl Read, ignores_unknown: bool, each: Each<'_>) -> anyhow::R
         .terminator(Terminator::Any(b'\n'))
         .buffer_capacity(1 << 16)
         .from_reader(file);
-    // A carriage return before it is white space. Otherwise the line feed after one would count with the next line.
+    // A preceding carriage return is white space. Otherwise the line feed after it would count towards the next line.
     let columns = header(reader.byte_headers()?, ignores_unknown)?;
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record)? {
@@ -130,7 +131,7 @@ fn read_json_lines(mut file: impl BufRead, ignores_unknown: bool, each: Each<'_>
     }
 }
 
-/// Bytes up to the end of the line, which is not kept.
+/// Skips the rest of the line; returns its length in bytes.
 fn skip_line(file: &mut impl BufRead) -> io::Result<u64> {
     file.skip_until(b'\n').map(|skipped| skipped as u64)
 }
@@ -143,7 +144,7 @@ fn json_fields(text: &[u8], ignores_unknown: bool) -> Result<Fields<'static>, St
         match (Column::named(&name), value) {
             (_, Value::Null) => {}
             (Some(column), value) => fields.set(column, plain(column.name(), value)?),
-            // As the API shows them.
+            // Timings as the API returns them.
             (None, Value::Object(timings)) if name == "timings" => {
                 for (name, value) in timings.into_iter().filter(|(_, value)| !value.is_null()) {
                     match Column::named(&name) {
@@ -175,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    /// `line-end: service|time|status|error_message` of every line, or what is wrong.
+    /// `line-end: service|time|status|error_message` of every line, or the error.
     fn lines(format: Format, text: &str, ignores_unknown: bool) -> Result<Vec<String>, String> {
         let mut seen = Vec::new();
         let each = |position: Position, fields: Result<&Fields<'_>, String>| {

@@ -1,4 +1,4 @@
-//! The file that is imported, or standard input: opened once, known again by its fingerprint.
+//! The source of an import, a file or standard input: opened once, identified by its fingerprint.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
@@ -8,10 +8,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::config::sources::BadConfig;
 
-/// The number of bytes at the start and at the end of a file from which its fingerprint is made.
+/// Bytes at the start and at the end of a file that are hashed into its fingerprint.
 const HASHED_BYTES: u64 = 1 << 20;
 
-/// The source that is read.
 pub(super) enum Source {
     File { file: File, bytes: u64 },
     Pipe(File),
@@ -33,11 +32,11 @@ impl Source {
         if about.is_dir() {
             return Err(unfit("this is a folder; it must be a file, or - for standard input"));
         }
-        // What has no size, such as a pipe, can be read only once.
+        // A source without a size, such as a pipe, can be read only once.
         Ok(if about.is_file() { Self::File { file, bytes: about.len() } } else { Self::Pipe(file) })
     }
 
-    /// Bytes in it, where that is known.
+    /// Size in bytes, if known.
     pub(super) const fn bytes(&self) -> Option<u64> {
         match self {
             Self::File { bytes, .. } => Some(*bytes),
@@ -45,7 +44,8 @@ impl Source {
         }
     }
 
-    /// By what an import of this file, told the same, is known again: its size, its first and last MiB, and `told`.
+    /// Fingerprint that identifies a repeated import of the same file with the same options (`told`): its size, its
+    /// first and last MiB, and `told`.
     ///
     /// # Errors
     /// When the file cannot be read.

@@ -1,4 +1,4 @@
-//! The result of an import: counted line by line, shown at the end.
+//! The summary of an import: counted line by line, printed at the end.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
 
-/// Bad lines that are shown; the others are counted.
+/// Bad lines that are listed; further ones are only counted.
 const SHOWN_PROBLEMS: usize = 20;
 
 /// Counts of an import.
@@ -18,21 +18,21 @@ const SHOWN_PROBLEMS: usize = 20;
 pub(super) struct Summary {
     /// Lines that were read.
     pub(super) read: u64,
-    /// Results that are new.
+    /// New results.
     pub(super) stored: u64,
-    /// Results that an interrupted run of the same import has taken in.
+    /// Results stored by an interrupted run of the same import.
     pub(super) before: u64,
-    /// Results that were given to the history.
+    /// Results handed to the history.
     pub(super) offered: u64,
-    /// Results that are older than the plan keeps them.
+    /// Results older than the retention of the plan.
     pub(super) too_old: u64,
-    /// Lines that cannot be used.
+    /// Bad lines.
     pub(super) bad: u64,
     problems: Vec<String>,
     services: BTreeMap<ServiceKey, Seen>,
 }
 
-/// The results that were found of a service.
+/// Statistics of a service's results.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) results: u64,
@@ -41,7 +41,7 @@ pub(super) struct Seen {
 }
 
 impl Summary {
-    /// Takes in a result.
+    /// Counts a result.
     pub(super) fn see(&mut self, record: &CheckRecord) {
         let at = record.checked_at;
         let new = Seen { results: 0, first: at, last: at };
@@ -51,7 +51,7 @@ impl Summary {
         seen.last = seen.last.max(at);
     }
 
-    /// Takes in a bad line.
+    /// Counts a bad line.
     pub(super) fn complain(&mut self, problem: String) {
         self.bad += 1;
         if self.problems.len() < SHOWN_PROBLEMS {
@@ -59,7 +59,7 @@ impl Summary {
         }
     }
 
-    /// The services of which there were results.
+    /// The services with results.
     pub(super) fn services(&self) -> impl Iterator<Item = (ServiceKey, Seen)> {
         self.services.iter().map(|(service, seen)| (*service, *seen))
     }
@@ -73,7 +73,7 @@ impl Summary {
         self.offered.saturating_sub(self.stored)
     }
 
-    /// For people.
+    /// Text for people.
     pub(super) fn text(&self, directory: &Directory, is_dry_run: bool) -> String {
         let mut text = format!("read           {:>12}\n", self.read);
         if is_dry_run {
@@ -118,7 +118,7 @@ impl Summary {
         format!("\n{}\n", table::draw(head, rows, false).join("\n"))
     }
 
-    /// For machines.
+    /// JSON for machines.
     pub(super) fn json(&self, directory: &Directory, is_dry_run: bool) -> Value {
         let service = |(key, seen): (ServiceKey, Seen)| {
             let known = directory.get(key);

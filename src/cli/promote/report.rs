@@ -1,4 +1,4 @@
-//! What a promotion says at its end: to people as text, to machines as JSON.
+//! The output of a promotion: text for people, JSON for machines.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::store::promotion::{Counted, Place, TargetState, Verified};
 
-/// Digits of a checksum that people are shown.
+/// Digits of a checksum that are shown to people.
 const SHOWN_DIGITS: usize = 16;
 
 /// The result of a dry run.
 pub(super) struct Rehearsal<'r> {
     pub(super) counted: &'r [Counted],
-    /// `None` if it could not be found out, or is something else; then that is an obstacle.
+    /// State of the target; `None` if it is unknown or foreign, which is an obstacle.
     pub(super) state: Option<TargetState>,
     pub(super) estimate: Duration,
     pub(super) obstacles: &'r [String],
@@ -25,12 +25,12 @@ pub(super) struct Moved<'r> {
     pub(super) verified: &'r [Verified],
     pub(super) moving: Duration,
     pub(super) verifying: Duration,
-    /// Main and history, without credentials.
+    /// Addresses of main and history, without credentials.
     pub(super) addresses: [&'r str; 2],
     pub(super) config: &'r Config,
 }
 
-/// What is said when there is nothing left to do.
+/// Output when nothing is left to do.
 pub(super) fn already_there(as_json: bool) -> String {
     if as_json {
         json!({ "dry_run": false, "tables": [], "rows": 0, "already_there": true }).to_string()
@@ -39,7 +39,7 @@ pub(super) fn already_there(as_json: bool) -> String {
     }
 }
 
-/// Rows of one table, in how many segments.
+/// Rows of one table, and the number of their segments.
 struct TableRows {
     name: &'static str,
     rows: u64,

@@ -1,4 +1,4 @@
-//! The parts of a simulation that are drawn.
+//! The parts of a simulation's response that are drawn.
 
 use serde::Deserialize;
 
@@ -13,14 +13,14 @@ pub(super) struct Simulation {
     pub(super) fidelity: Fidelity,
 }
 
-/// Times as the API writes them.
+/// Start and end, in the API's time format.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Period {
     pub(super) from: String,
     pub(super) to: String,
 }
 
-/// A location that has looked, or would have.
+/// A location of the checks, recorded or simulated.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Location {
     pub(super) code: String,
@@ -28,7 +28,7 @@ pub(super) struct Location {
     pub(super) used: bool,
 }
 
-/// One account of the period.
+/// One course of the period: recorded or simulated.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Account {
     pub(super) status_at_start: String,
@@ -49,11 +49,11 @@ pub(super) struct Change {
     pub(super) to: String,
 }
 
-/// An incident; only their number is drawn.
+/// An incident; only the number of incidents is drawn.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Incident {}
 
-/// How far the replay can be trusted.
+/// Reliability of the simulation.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Fidelity {
     pub(super) differing_seconds: f64,

@@ -1,5 +1,5 @@
-//! A period as a line of cells, and its time axis. A cell shows the worst status of its stretch of time, so that a short outage is
-//! seen however long the period is.
+//! A period as a line of cells, and its time axis. A cell shows the worst status of its time, so that a short outage is
+//! visible in a long period.
 
 use crate::cli::picture::paint;
 use crate::cli::simulate::answer::Account;
@@ -7,7 +7,7 @@ use crate::clock::{DAY_MS, Timestamp};
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
-/// Times between two marks of an axis.
+/// Distances between two marks of an axis, in milliseconds.
 const STEPS_MS: [i64; 13] = [
     MINUTE_MS,
     5 * MINUTE_MS,
@@ -54,7 +54,7 @@ impl Shade {
     }
 }
 
-/// A period on so many cells.
+/// A period divided into cells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     pub(super) from: Timestamp,
@@ -63,14 +63,14 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// The cell of a moment.
+    /// The index of the cell of a moment.
     fn cell(self, at: Timestamp) -> usize {
         let (passed, whole) = (at.ms_since(self.from).max(0), self.to.ms_since(self.from).max(1));
         let cells = i64::try_from(self.cells).unwrap_or(i64::MAX);
         usize::try_from(passed * cells / whole).unwrap_or(0).min(self.cells.saturating_sub(1))
     }
 
-    /// The bar of an account, with the times of its changes.
+    /// The bar of a course of the period, with the times of its changes.
     pub(super) fn bar(self, account: &Account, times: &[Timestamp], colours: bool) -> String {
         let mut cells = vec![Shade::Up; self.cells];
         let mut known = vec![false; self.cells];
@@ -90,7 +90,7 @@ impl Scale {
         cells.into_iter().map(|shade| shade.draw(colours)).collect()
     }
 
-    /// Marks and their times, as far apart as there is room for.
+    /// The axis: marks with their times, spaced by the available width.
     pub(super) fn axis(self) -> String {
         let length_ms = self.to.ms_since(self.from).max(1);
         let is_long = length_ms > 3 * DAY_MS;

@@ -1,4 +1,4 @@
-//! From flags to the body of the question.
+//! Builds the request body from flags.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::config::sources::BadConfig;
 
-/// `NAME=VALUE`, where a name with dots leads into objects, and a value is JSON or else text.
+/// `NAME=VALUE`; dots in the name lead into objects, and the value is JSON or else text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Assignment {
     path: Vec<String>,
@@ -28,13 +28,13 @@ impl FromStr for Assignment {
     }
 }
 
-/// The period, as flags give it.
+/// The period given by flags.
 pub(super) struct Period {
     pub(super) from: Option<String>,
     pub(super) to: Option<String>,
 }
 
-/// The body.
+/// Builds the body.
 pub(super) fn written(
     period: &Period,
     settings: &[Assignment],

@@ -1,4 +1,4 @@
-//! Finds the service of a simulation, which people call by its id or its name.
+//! Finds the service of a simulation by its id or its name.
 
 use anyhow::bail;
 use bytes::Bytes;
@@ -12,20 +12,20 @@ use crate::id::Id;
 
 const SERVICE: NamedKind =
     NamedKind { one: "service", several: "services", hint: "GET /v1/services lists what this token sees" };
-/// Services in one answer, at most.
+/// Largest page of services.
 const PAGE: usize = 100;
 
-/// A service, as a list shows it.
+/// A service in a list.
 #[derive(Deserialize)]
 struct ListedService {
     id: Id,
     name: String,
 }
 
-/// Returns the id of the service with this id or name. An id is believed: the server says whether there is one.
+/// Returns the id of the service with this id or name. An id is not verified here: the server does it.
 ///
 /// # Errors
-/// The server does not answer or refuses, no service has the name, or several have it.
+/// When the server does not answer or refuses, no service has the name, or several have it.
 pub(super) async fn service(server: &Server, named: &str) -> anyhow::Result<Id> {
     if let Ok(id) = named.parse() {
         return Ok(id);

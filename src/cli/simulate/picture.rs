@@ -1,4 +1,4 @@
-//! A simulation as a picture: two bars with one axis, the figures side by side, and how far to trust them.
+//! Draws a simulation: two bars with one axis, the figures side by side, and the reliability.
 
 use crate::cli::printable::printable;
 use crate::cli::simulate::answer::{Account, Simulation};
@@ -6,16 +6,16 @@ use crate::cli::simulate::bar::Scale;
 use crate::cli::table::{self, Cell, Side};
 use crate::clock::Timestamp;
 
-/// The names before the bars.
+/// Labels of the bars.
 const BEFORE: &str = "before  ";
 const AFTER: &str = "after   ";
-/// Cells of a bar, however narrow or wide the terminal is.
+/// Number of cells of a bar, whatever the width of the terminal.
 const CELLS: std::ops::RangeInclusive<usize> = 20..=400;
 
-/// The picture.
+/// Draws a simulation.
 ///
 /// # Errors
-/// When a time of the answer is none.
+/// When a time of the response is invalid.
 pub(super) fn draw(simulation: &Simulation, columns: usize, colours: bool) -> anyhow::Result<String> {
     let cells = columns.saturating_sub(BEFORE.len()).clamp(*CELLS.start(), *CELLS.end());
     let scale = Scale { from: time(&simulation.period.from)?, to: time(&simulation.period.to)?, cells };
@@ -80,7 +80,7 @@ fn trust(simulation: &Simulation) -> String {
     )
 }
 
-/// `3d 4h`, `5m 10s`, `1.7s`: the two largest parts.
+/// Formats a duration by its two largest parts: `3d 4h`, `5m 10s`, `1.7s`.
 fn duration(seconds: f64) -> String {
     if seconds < 60.0 {
         let text = format!("{seconds:.1}");

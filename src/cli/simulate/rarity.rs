@@ -1,22 +1,23 @@
-//! Says when the stored results are rarer than the checks that are simulated: then one result is counted several times.
+//! Warns when the stored results are less frequent than the simulated checks: then one result is counted several times.
 
 use crate::cli::simulate::answer::Simulation;
 use crate::cli::simulate::picture::time;
 
-/// Results this many times rarer than the interval are worth a warning.
+/// Ratio of the distance of results to the interval from which a warning is given.
 const RARE: f64 = 2.0;
 
-/// Returns the warning, if the results of every location that counts are that rare.
+/// Returns the warning, if the results of every location that counts are too far apart.
 ///
 /// # Errors
-/// When a time of the answer is none.
+/// When a time of the response is invalid.
 pub(super) fn warning(simulation: &Simulation, interval_seconds: f64) -> anyhow::Result<Option<String>> {
     let most = simulation.locations.iter().filter(|location| location.used).map(|location| location.results);
     let Some(most) = most.max().filter(|results| *results > 0) else { return Ok(None) };
     let period_ms = time(&simulation.period.to)?.ms() - time(&simulation.period.from)?.ms();
     #[expect(clippy::cast_precision_loss, reason = "a few million results in a few months")]
     let (period, most) = (period_ms as f64 / 1_000.0, most as f64);
-    // Rare results leave gaps between them in the past, which the simulated checks fill; time without any leaves them in both.
+    // Distant results leave no-data periods between them in the recorded past, which the simulated checks fill; time
+    // without any results is no-data in both.
     let no_data = simulation.before.no_data_seconds.min(simulation.after.no_data_seconds);
     let apart = (period - no_data).max(0.0) / most;
     Ok((apart > RARE * interval_seconds).then(|| {

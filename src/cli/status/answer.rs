@@ -1,9 +1,9 @@
-//! The parts of an answer of `GET /v1/engine` that are drawn.
+//! The parts of a `GET /v1/engine` response that are drawn.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// An answer, as it came and as it is drawn.
+/// A response, raw and parsed.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) raw: Value,
@@ -15,7 +15,7 @@ pub(super) struct Answer {
 pub(super) struct Engine {
     pub(super) started_at: String,
     pub(super) is_alive: bool,
-    /// Older versions do not say it.
+    /// Absent in older versions.
     #[serde(default)]
     pub(super) warnings: Vec<String>,
     pub(super) actors: Vec<Actor>,
@@ -48,7 +48,7 @@ pub(super) struct Ownership {
     pub(super) fenced_changes: u64,
 }
 
-/// A node, as another one or itself sees it.
+/// A node as seen by itself or by another one.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Node {
     pub(super) name: String,
@@ -70,7 +70,7 @@ pub(super) struct Queues {
     pub(super) locations: Vec<Location>,
 }
 
-/// A location, as a node has last heard it.
+/// A location, as last reported to a node.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Location {
     pub(super) code: String,

@@ -1,4 +1,4 @@
-//! Asks a node how it is, and reads what it says.
+//! Requests and parses the status of a node.
 
 use std::time::Duration;
 
@@ -12,30 +12,30 @@ use url::Url;
 use crate::cli::node_api::{Question, exchange};
 use crate::cli::status::answer::{Answer, Engine};
 
-/// The longest time that a node may take to answer.
+/// Timeout of a request.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
-/// The largest answer that is read.
+/// Largest response, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// What a node said, or why it said nothing.
+/// The status of a node, or the reason why it is missing.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) url: Url,
     pub(super) answer: Result<Answer, Problem>,
 }
 
-/// The reasons for which there is no answer.
+/// Reasons for a missing status.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Problem {
-    /// It may answer when it is asked again.
+    /// A later request may succeed.
     #[error("{0}")]
     Away(String),
-    /// It will not answer whoever has this token.
+    /// Every request with this token will be refused.
     #[error("{0}")]
     Refused(&'static str),
 }
 
-/// Asks a node.
+/// Requests the status of a node.
 pub(super) async fn ask(url: &Url, token: &str) -> Seen {
     let question =
         Question { method: Method::GET, path: "/v1/engine".into(), body: Bytes::new(), max_bytes: MAX_BYTES };
@@ -48,7 +48,7 @@ pub(super) async fn ask(url: &Url, token: &str) -> Seen {
     Seen { url: url.clone(), answer }
 }
 
-/// Reads an answer.
+/// Parses a response.
 fn read(status: StatusCode, body: &[u8]) -> Result<Answer, Problem> {
     match status {
         StatusCode::OK => {}

@@ -1,5 +1,5 @@
-//! What several nodes said of themselves, as one picture: the partitions by owner, then a line a node, its queues, what
-//! went wrong, and the locations.
+//! Draws the status of several nodes in one picture: the partitions by owner, then a line per node, its queues, its
+//! problems, and the locations.
 
 use std::collections::BTreeMap;
 
@@ -12,36 +12,35 @@ use crate::cli::status::answer::{Engine, Location, Ownership};
 use crate::cli::status::node::Seen;
 use crate::cli::table::{self, Cell, Side};
 
-/// The number of partitions.
 const PARTITIONS: usize = 64;
-/// A partition that nobody owns, and one whose owner does not live.
+/// Signs of a partition without an owner, and of one whose owner is dead.
 const UNOWNED: char = '·';
 const ORPHANED: char = '×';
 
 const BOLD: &str = "1";
 const RED: &str = "31";
 const YELLOW: &str = "33";
-/// Colours of nodes, in their order.
+/// Colours of the nodes, in their order.
 const COLOURS: [&str; 6] = ["36", "32", "35", "34", "96", "92"];
 
-/// A node that has answered.
+/// A node with a status.
 struct Answered<'a> {
     seen: &'a Seen,
     engine: &'a Engine,
 }
 
 impl Answered<'_> {
-    /// The name of the node, or where it listens, if it is alone.
+    /// Name of the node; its address if it is alone.
     fn name(&self) -> &str {
         self.engine.ownership.as_ref().map_or_else(|| authority(&self.seen.url), |share| &share.node)
     }
 }
 
-/// The letters of the nodes in the picture of the partitions.
+/// Letters that stand for nodes in the picture of the partitions.
 struct Letters(BTreeMap<String, (char, &'static str)>);
 
 impl Letters {
-    /// Letters for the nodes that somebody knows.
+    /// Assigns letters to all known nodes.
     fn of(answered: &[Answered<'_>]) -> Self {
         let known = answered.iter().filter_map(|one| one.engine.ownership.as_ref());
         let known = known.flat_map(|share| share.nodes.iter().map(|node| node.name.clone()));
@@ -57,7 +56,7 @@ impl Letters {
     }
 }
 
-/// The picture; with ANSI colours when `colours`.
+/// Draws the nodes; with ANSI colours when `colours`.
 pub(super) fn draw(seen: &[Seen], now: &str, colours: bool) -> String {
     let answered: Vec<Answered<'_>> = seen
         .iter()
@@ -83,7 +82,7 @@ pub(super) fn draw(seen: &[Seen], now: &str, colours: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// All partitions in one line, and what the letters mean.
+/// All partitions in one line, with a legend of the letters.
 fn partitions(share: &Ownership, letters: &Letters, colours: bool) -> [String; 3] {
     let mut cells = [(UNOWNED, RED); PARTITIONS];
     let mut legend = Vec::new();
@@ -191,7 +190,8 @@ fn queues_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
     table::draw(head, answered.iter().map(row).collect(), colours)
 }
 
-/// A line for each engine that takes no commands, for each of its warnings, and for each kind of actors that died or froze.
+/// One line for each engine that takes no commands, for each of its warnings, and for each kind of actor that died or
+/// froze.
 fn troubles(answered: &[Answered<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in answered {
@@ -209,7 +209,7 @@ fn troubles(answered: &[Answered<'_>]) -> Vec<String> {
     lines
 }
 
-/// The locations that any of the nodes knows, each as the first of them sees it.
+/// Locations known to any of the nodes, each as seen by the first of them.
 fn locations_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
     let head = [
         ("location", Side::Left),
@@ -236,13 +236,13 @@ fn locations_table(answered: &[Answered<'_>], colours: bool) -> Vec<String> {
     table::draw(head, known.values().map(row).collect(), colours)
 }
 
-/// A time in milliseconds, if it is known; what is above a second is to be noticed.
+/// A time in milliseconds, if known; highlighted above a second.
 fn milliseconds(time_ms: Option<u64>) -> Cell {
     let text = time_ms.map_or("–".into(), |time_ms| format!("{time_ms} ms"));
     Cell::of(text).painted(YELLOW, time_ms.is_some_and(|time_ms| time_ms > 1_000))
 }
 
-/// A timestamp of the API to the second, as people write it.
+/// A timestamp of the API, to the second and readable.
 fn moment(timestamp: &str) -> String {
     timestamp.get(..19).unwrap_or(timestamp).replace('T', " ")
 }

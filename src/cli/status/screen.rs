@@ -1,4 +1,4 @@
-//! A terminal whose content is replaced again and again, and given back as it was.
+//! A terminal screen that is redrawn repeatedly and restored at the end.
 
 use std::io::{IsTerminal as _, Write as _, stdout};
 
@@ -8,7 +8,7 @@ const TOP: &str = "\u{1b}[H";
 const REST_OF_LINE: &str = "\u{1b}[K";
 const REST_OF_SCREEN: &str = "\u{1b}[J";
 
-/// The screen; what stood there before is back when it is dropped. Where there is no terminal, pictures follow each other.
+/// The screen; the earlier content is restored on drop. Without a terminal, pictures are printed one after the other.
 pub(super) struct Screen {
     is_terminal: bool,
 }
@@ -18,13 +18,13 @@ impl Screen {
     pub(super) fn open() -> Self {
         let is_terminal = stdout().is_terminal();
         if is_terminal {
-            // Who does not see it, does not miss it.
+            // A failure is harmless: nobody sees the screen.
             let _ = write!(stdout(), "{OPEN}");
         }
         Self { is_terminal }
     }
 
-    /// Shows a picture in the place of the one before; false if nobody can see it any more.
+    /// Replaces the picture; returns false if the output is closed.
     pub(super) fn show(&self, picture: &str) -> bool {
         let mut out = stdout().lock();
         let shown = if self.is_terminal {
@@ -41,7 +41,7 @@ impl Drop for Screen {
     fn drop(&mut self) {
         if self.is_terminal {
             let mut out = stdout().lock();
-            // The terminal may be gone.
+            // The terminal may be closed.
             let _ = write!(out, "{CLOSE}").and_then(|()| out.flush());
         }
     }

@@ -1,5 +1,5 @@
-//! The table of docs/limits.md that says what each request may add, and how more is refused: held against the route table and
-//! against the constants of the code.
+//! Checks the table of docs/limits.md (how much each request may add, and how more is refused) against the route table
+//! and the constants of the code.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ const DOCUMENT: &str = include_str!("../../../docs/limits.md");
 
 /// A line of the table.
 struct Bound {
-    /// Methods and paths, the methods that change things.
+    /// Methods and paths of the requests, for methods that change things.
     requests: &'static [&'static str],
-    /// What may be there.
+    /// Upper bound.
     most: String,
-    /// How more is refused.
+    /// Refusal of requests beyond it.
     refusal: &'static str,
 }
 

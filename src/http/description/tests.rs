@@ -1,4 +1,4 @@
-//! The document against the route table, against the contract, and against itself.
+//! The document against the route table, the contract, and itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,7 +92,7 @@ fn served_document() -> Value {
     serde_json::to_value(document(&routes().unwrap(), &Config::default())).unwrap()
 }
 
-/// Every operation that is documented, as if all were served.
+/// The document of every described operation, as if all were served.
 fn whole_document() -> Value {
     let access = Access::any_token();
     let all: Vec<(Verb, &'static str)> = contract().into_iter().collect();
@@ -223,7 +223,7 @@ fn collect_references(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The examples of answers and bodies are what the schemas beside them say.
+/// Examples of responses and bodies match the schemas beside them.
 #[test]
 fn every_example_fits_its_schema() {
     let document = whole_document();
@@ -258,7 +258,7 @@ fn every_schema_is_a_schema() {
     assert!(!jsonschema::draft202012::meta::is_valid(&json!({"type": "text"})));
 }
 
-/// Contract 1.9, 1.12, 5.1: what every operation below `/v1` says, without having written it down.
+/// Contract 1.9, 1.12, 5.1: what follows from the route for every operation below `/v1` is in the document.
 #[test]
 fn what_follows_from_the_route_is_there() {
     let document = served_document();

@@ -1,8 +1,8 @@
-//! The authentication of requests (contract 1.13, 2): a [`Caller`] exists only for a valid token, and carries what it
-//! may do.
+//! Authentication of requests (contract 1.13, 2): a [`Caller`] exists only for a valid token, and carries its
+//! permissions.
 //!
-//! The organisation of a request comes from here and from nowhere else. Whether a missing token is answered with 401
-//! or 429 is the gate's decision.
+//! The organisation of a request comes only from here. Whether a missing token is answered with 401 or 429 is decided
+//! by the gate.
 
 use actix_web::http::header::{self, HeaderMap};
 
@@ -12,7 +12,7 @@ use crate::model::access::{Organisation, Permission, PlanLimits, Token};
 use crate::model::announcement::Author;
 use crate::model::sight::Sight;
 
-/// The token behind a request, its organisation, and what the plan allows.
+/// The token of a request, its organisation, and the limits of the plan.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The token.
@@ -24,10 +24,10 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Passes when the token has the permission.
+    /// Checks that the token has the permission.
     ///
     /// # Errors
-    /// 403 with the permission's name.
+    /// 403 with the name of the permission.
     pub fn require(&self, permission: Permission) -> Result<(), ApiError> {
         if self.token.permissions.contains(permission) {
             Ok(())
@@ -36,13 +36,13 @@ impl Caller {
         }
     }
 
-    /// Returns the name under which the caller writes.
+    /// Returns the author of what the caller writes.
     #[must_use]
     pub fn author(&self) -> Author {
         Author { id: self.token.id, name: self.token.name.clone() }
     }
 
-    /// Returns the part of its organisation that it may see.
+    /// Returns the part of the organisation that is visible to the caller.
     #[must_use]
     pub const fn sight(&self) -> Sight {
         Sight::of(&self.token)
@@ -55,7 +55,7 @@ impl Caller {
     }
 }
 
-/// The credentials of `Authorization: Bearer …`; the scheme in any case. Two such headers are none.
+/// The credentials of `Authorization: Bearer …`, with the scheme in any case. `None` if the header occurs twice.
 #[must_use]
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION);

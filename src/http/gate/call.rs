@@ -1,7 +1,7 @@
-//! A request that has passed the gate: what a handler gets to see.
+//! A request that has passed the gate, as passed to handlers.
 //!
-//! It is authenticated and permitted as far as route and query can tell. What the body asks for beyond that is the
-//! handler's to check.
+//! It is authenticated, and authorised as far as route and query determine it. What else the body requires is checked
+//! by the handler.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -26,27 +26,27 @@ use crate::http::kit::known_input::{KnownBody, KnownInput};
 use crate::http::kit::path::PathValues;
 use crate::http::kit::query::Query;
 
-/// One request of one caller. A clone is the same request again, for a write that must be made once more.
+/// One request of one caller. A clone is the same request, for a write that must be repeated.
 pub struct Call<S> {
-    /// The application behind the API.
+    /// The application state.
     pub state: Arc<S>,
-    /// The caller who asks.
+    /// The authenticated caller.
     pub caller: Caller,
     /// The values in the path.
     pub path: PathValues,
-    /// The path as links show it.
+    /// The path for links.
     pub canonical_path: String,
     /// The query string.
     pub query: Query,
     /// The headers of the request.
     pub headers: HeaderMap,
-    /// The id under which it is logged.
+    /// Request id for the log.
     pub request_id: String,
-    /// The body, unread.
+    /// The body, not read yet.
     pub body: RequestBody,
-    /// What the operation knows of its requests, when this one is to be handled strictly.
+    /// Known parameters and members of the operation; set if this request is handled strictly.
     pub known_input: Option<Arc<KnownInput>>,
-    /// The key to what it may change.
+    /// The right to change something.
     pub effect: Effect,
 }
 
@@ -68,13 +68,13 @@ impl<S> Clone for Call<S> {
 }
 
 impl<S> Call<S> {
-    /// The query parameters that a strict request must not have.
+    /// Errors for query parameters that a strict request must not have.
     pub(super) fn unknown_parameters(&self) -> FieldErrors {
         self.known_input.as_ref().map(|known| known.unknown_parameters(&self.query)).unwrap_or_default()
     }
 
-    /// The query parameters and members of the body that a strict request must not have. The body is kept for its reader, who
-    /// also refuses what is no JSON object.
+    /// Errors for query parameters and body members that a strict request must not have. The body is kept for its
+    /// reader, which also refuses anything but a JSON object.
     ///
     /// # Errors
     /// As [`RequestBody::buffer`].
@@ -91,51 +91,51 @@ impl<S> Call<S> {
     }
 }
 
-/// The body of a request. What was read of it as a whole is kept, so that a write can be made again.
+/// The body of a request. Once read as a whole it is kept, so that a write can be repeated.
 #[derive(Clone)]
 pub struct RequestBody {
     source: Rc<RefCell<Source>>,
     limits: BodyLimits,
 }
 
-/// The source of the bytes.
+/// State of the bytes.
 enum Source {
-    /// On their way.
+    /// Not read yet.
     Stream(Payload),
-    /// Here.
+    /// Read.
     Bytes(Bytes),
-    /// More than the limit, and dropped.
+    /// Beyond the limit; dropped.
     TooLarge,
-    /// Taken by a reader who has kept nothing, or failed.
+    /// Consumed by a reader that kept nothing, or failed.
     Gone,
 }
 
-/// The stand-in for a body beyond the limit when requests are compared; no JSON is this.
+/// Stand-in for a body beyond the limit when requests are compared; it is not valid JSON.
 const TOO_LARGE: &[u8] = b"\0";
 
 impl RequestBody {
-    /// A body that is read within `limits`.
+    /// A body to be read within `limits`.
     #[must_use]
     pub fn new(payload: Payload, limits: BodyLimits) -> Self {
         Self { source: Rc::new(RefCell::new(Source::Stream(payload))), limits }
     }
 
-    /// No body.
+    /// An empty body.
     #[must_use]
     pub fn none() -> Self {
         Self::new(Payload::None, BodyLimits { bytes: 0, timeout: Duration::ZERO })
     }
 
-    /// Reads it as a JSON object.
+    /// Parses the body as a JSON object.
     ///
     /// # Errors
-    /// 400 for another content type or what is no JSON object; else as [`read_bytes`].
+    /// 400 for another content type or anything but a JSON object; else as [`read_bytes`].
     pub async fn read_object(self, headers: &HeaderMap) -> Result<Map<String, Value>, ApiError> {
         check_content_type(headers)?;
         Ok(parse_object(&self.read_bytes(headers).await?)?)
     }
 
-    /// Reads it as a JSON object; nothing at all is an empty one.
+    /// Parses the body as a JSON object; an empty body counts as an empty object.
     ///
     /// # Errors
     /// As [`RequestBody::read_object`].
@@ -145,7 +145,7 @@ impl RequestBody {
         if bytes.is_empty() { Ok(Map::new()) } else { Ok(parse_object(&bytes)?) }
     }
 
-    /// The bytes as they arrive, for a reader with limits of its own, who keeps nothing.
+    /// The unread payload, for a reader with its own limits that keeps nothing.
     #[must_use]
     pub fn into_payload(self) -> Payload {
         match self.source.replace(Source::Gone) {
@@ -159,16 +159,16 @@ impl RequestBody {
         }
     }
 
-    /// Returns true unless it was read and not kept.
+    /// Returns true unless the body was read and not kept.
     pub(super) fn is_there(&self) -> bool {
         !matches!(*self.source.borrow(), Source::Gone)
     }
 
-    /// Reads it and keeps it for the next reader. One beyond the limit is refused only when somebody asks what it says:
-    /// that is a later check (step 9 of contract 1.8), and actions never ask.
+    /// Reads the body and keeps it for the next reader. A body beyond the limit is only refused when its content is
+    /// requested: that is a later check (step 9 of contract 1.8), and actions never do it.
     ///
     /// # Errors
-    /// As [`read_bytes`], but for the limit.
+    /// As [`read_bytes`], except for the limit.
     pub async fn buffer(&mut self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
         match self.read_bytes(headers).await {
             Err(ApiError::BodyTooLarge) => Ok(Bytes::from_static(TOO_LARGE)),

@@ -1,5 +1,5 @@
-//! Callers remembered for a second, so that a busy client costs no query per request and a revoked token stops working
-//! within that second.
+//! A cache of callers for one second, so that a busy client costs no query per request and a revoked token stops
+//! working within a second.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,9 +8,9 @@ use crate::clock::Timestamp;
 use crate::http::gate::auth::Caller;
 use crate::model::token::TokenHash;
 
-/// The milliseconds that a caller is remembered.
+/// Lifetime of an entry, in milliseconds.
 const REMEMBERED_MS: i64 = 1_000;
-/// Callers remembered at a time.
+/// Capacity.
 const CALLERS: usize = 10_000;
 
 /// A caller and the time at which it was looked up.
@@ -20,7 +20,7 @@ struct Remembered {
     caller: Caller,
 }
 
-/// The callers of the last second by the hash of their token.
+/// The callers of the last second, by the hash of their token.
 #[derive(Debug, Default)]
 pub(super) struct CallerCache(Mutex<HashMap<TokenHash, Remembered>>);
 
@@ -32,7 +32,7 @@ impl CallerCache {
         (0..REMEMBERED_MS).contains(&now.ms_since(known.at)).then(|| known.caller.clone())
     }
 
-    /// Remembers a caller that was looked up at `now`.
+    /// Stores a caller that was looked up at `now`.
     pub(super) fn keep(&self, hash: TokenHash, caller: &Caller, now: Timestamp) {
         let mut callers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if callers.len() >= CALLERS {

@@ -1,7 +1,7 @@
-//! The address that the rate limit counts for (contract 1.9): the peer, or what trusted proxies say about it.
+//! The client address that the rate limit counts for (contract 1.9): the peer, or what trusted proxies report.
 //!
-//! A forwarding header is believed only as far as trusted proxies wrote it: it is read from its end, and the first
-//! address that is no trusted proxy is the client. Nothing else of such headers is ever used.
+//! A forwarding header is trusted only as far as trusted proxies wrote it: it is read from its end, and the first
+//! address that is no trusted proxy is the client. Nothing else of such headers is used.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -23,14 +23,14 @@ pub fn client_address(
         if !is_trusted(address) {
             break;
         }
-        // What is no address ends the trail: the proxy that wrote it is as far as we can see.
+        // An invalid address ends the trail at the proxy that wrote it.
         let Some(next) = read_hop(hop.trim()) else { break };
         address = next;
     }
     address
 }
 
-/// An address, perhaps with a port.
+/// Parses an address with an optional port.
 fn read_hop(hop: &str) -> Option<IpAddr> {
     let with_port = hop.parse::<SocketAddr>().map(|address| address.ip());
     let bare = hop.strip_prefix('[').and_then(|hop| hop.strip_suffix(']')).unwrap_or(hop);

@@ -1,7 +1,7 @@
-//! Cross-origin headers (contract 1.1): none at all, unless the operator names origins.
+//! Cross-origin headers (contract 1.1): none unless the operator lists origins.
 //!
-//! A browser on a listed origin may call the API with a token and read every header of the contract. Cookies are
-//! never involved.
+//! A browser on a listed origin may call the API with a token and read every header of the contract. Cookies are never
+//! used.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -17,14 +17,14 @@ pub struct Cors {
 }
 
 impl Cors {
-    /// Allows these origins; `*` stands for every one.
+    /// Allows these origins; `*` allows every origin.
     #[must_use]
     pub const fn new(origins: Vec<String>) -> Self {
         Self { origins }
     }
 
-    /// The headers to add to the answer of a request with these headers. `methods` are those of the path, for
-    /// preflight requests.
+    /// Headers to add to the response of a request with these headers. `methods` are those of the path, for preflight
+    /// requests.
     #[must_use]
     pub fn headers(&self, request: &HeaderMap, methods: &str) -> Vec<(HeaderName, HeaderValue)> {
         if self.origins.is_empty() {

@@ -1,8 +1,9 @@
-//! Organisations share the threads that answer: one that asks for much work waits for itself, not others for it.
+//! Fair sharing of the worker threads among organisations: a heavy organisation delays its own requests, not those of
+//! others.
 //!
-//! The time that the requests of an organisation work on a thread is counted. Beyond what it may use at will its requests take
-//! turns, one at a time, and after each turn the threads are left to others for as long. That holds only while somebody else
-//! asks as well: who is alone has all of it.
+//! The time that requests of an organisation work on a thread is counted. Beyond a free allowance its requests run one
+//! at a time, and after each one the threads are left to others for as long as it took. This applies only while other
+//! organisations send requests as well; a single active organisation is not limited.
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -13,17 +14,17 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// Work that an organisation does at will.
+/// Work that an organisation may do without waiting.
 const AT_WILL: Duration = Duration::from_millis(250);
-/// The part of a thread's time by which that is filled up again.
+/// Share of a thread's time at which the allowance is refilled.
 const REFILL: f64 = 0.25;
-/// The time for which somebody who asked counts as asking.
+/// Time for which an organisation counts as active after a request.
 const RECENT: Duration = Duration::from_secs(10);
-/// The longest that threads are left to others after a turn.
+/// Longest pause after a turn.
 const REST_MAX: Duration = Duration::from_millis(200);
-/// The longest that a turn keeps others of its organisation waiting while it waits itself, as for a body.
+/// Longest time that a waiting turn, such as for a body, delays others of its organisation.
 const HELD_MAX: Duration = Duration::from_secs(1);
-/// Organisations whose work is remembered; those that are at rest go first.
+/// Organisations whose work is tracked; idle ones are evicted first.
 const ORGANISATIONS: usize = 10_000;
 
 /// The work of all organisations.
@@ -33,7 +34,7 @@ pub(super) struct FairTurns(Mutex<Shares>);
 #[derive(Debug, Default)]
 struct Shares {
     by_organisation: HashMap<i64, Arc<Share>>,
-    /// Who asked last, and who was the last one before that was somebody else.
+    /// The latest active organisation, and the latest one before it that was another.
     latest: Option<(i64, Instant)>,
     before: Option<(i64, Instant)>,
 }
@@ -49,27 +50,28 @@ struct Share {
 struct Work {
     seconds: f64,
     at: Instant,
-    /// The threads are left to others until then.
+    /// Until then the threads are left to others.
     rests_until: Instant,
 }
 
-/// The permission of a request to work. When it ends, however that is, its work counts.
+/// Permission of a request to work. Its work is counted on drop.
 #[derive(Debug)]
 pub(super) struct Turn {
     share: Arc<Share>,
     spent: Duration,
-    /// Held for a turn of its own.
+    /// Held while requests of the organisation run one at a time.
     permit: Option<OwnedSemaphorePermit>,
 }
 
 impl FairTurns {
-    /// Waits until a request of this organisation may work: not at all as long as it asks for little, or nobody else asks.
+    /// Waits until a request of this organisation may work; returns at once if the organisation does little work, or if
+    /// no other is active.
     pub(super) async fn turn(&self, organisation: i64) -> Turn {
         let (share, is_shared) = self.shares().join(organisation, Instant::now());
         let is_heavy = is_shared && share.work().now(Instant::now()) > AT_WILL.as_secs_f64();
         let mut permit = None;
         if is_heavy {
-            // The turns are never closed.
+            // The semaphore is never closed.
             permit = Arc::clone(&share.turns).acquire_owned().await.ok();
             let rests_until = share.work().rests_until;
             tokio::time::sleep_until(rests_until).await;
@@ -83,7 +85,8 @@ impl FairTurns {
 }
 
 impl Shares {
-    /// The share of an organisation that asks now, and whether others asked lately.
+    /// The share of an organisation that sends a request now, and whether another organisation was active within
+    /// [`RECENT`].
     fn join(&mut self, organisation: i64, now: Instant) -> (Arc<Share>, bool) {
         if self.latest.is_some_and(|(latest, _)| latest != organisation) {
             self.before = self.latest;
@@ -112,7 +115,7 @@ impl Share {
 }
 
 impl Work {
-    /// Seconds of work that are not worn off at this time.
+    /// Seconds of counted work at this time, after the refill.
     fn now(&mut self, now: Instant) -> f64 {
         let worn_off = now.saturating_duration_since(self.at).as_secs_f64() * REFILL;
         *self = Self { seconds: (self.seconds - worn_off).max(0.0), at: now, ..*self };
@@ -121,7 +124,7 @@ impl Work {
 }
 
 impl Turn {
-    /// Does the work, and counts how long it takes a thread.
+    /// Runs the work, and counts the time that it takes on the thread.
     pub(super) async fn work<F: Future>(mut self, work: F) -> F::Output {
         let mut work = pin!(work);
         let mut held = pin!(tokio::time::sleep(HELD_MAX));
@@ -165,7 +168,7 @@ mod tests {
         turn.spent = spent;
     }
 
-    /// How long somebody waits who has just asked for this much work.
+    /// The wait of an organisation that has just done this much work.
     async fn waited(turns: &FairTurns, organisation: i64) -> Duration {
         let begun = Instant::now();
         drop(turns.turn(organisation).await);
@@ -186,7 +189,7 @@ mod tests {
         assert_eq!(waited(&turns, HEAVY).await, REST_MAX, "but not for ever");
     }
 
-    /// Also when nobody waits for the answer any more.
+    /// Also when the client is gone.
     #[tokio::test(start_paused = true)]
     async fn a_turn_that_is_given_up_ends() {
         let turns = FairTurns::default();
@@ -198,7 +201,7 @@ mod tests {
         assert!(turns.turn(HEAVY).await.permit.is_some(), "the next one has its turn");
     }
 
-    /// Somebody who sends a body slowly keeps nobody waiting for long.
+    /// A slow request body does not delay others for long.
     #[tokio::test(start_paused = true)]
     async fn a_turn_that_waits_is_passed_on() {
         let turns = FairTurns::default();

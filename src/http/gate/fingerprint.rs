@@ -1,6 +1,6 @@
-//! The fingerprint by which two requests are the same (contract 1.10): method, path, query string and body.
+//! Fingerprint for comparing two requests (contract 1.10): method, path, query string and body.
 //!
-//! A JSON body counts in canonical form: the order of keys and white space do not matter. Headers never count.
+//! A JSON body is hashed in canonical form, independent of key order and white space. Headers are not included.
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -14,7 +14,7 @@ pub fn fingerprint(method: &str, path: &str, query: &str, body: &[u8]) -> [u8; 3
     let mut hash = Sha256::new();
     for part in [method.as_bytes(), path.as_bytes(), query.as_bytes()] {
         hash.update(part);
-        // No part can hold it, so parts cannot run into each other.
+        // No part can contain this byte, so parts cannot run into each other.
         hash.update([0]);
     }
     hash.update(body);

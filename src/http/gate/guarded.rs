@@ -1,4 +1,5 @@
-//! Handlers on their way: a panic is answered with 500, and what a write refuses is told only when it is durable.
+//! Runs handlers: a panic is answered with 500, and the refusal of a write is sent only when everything that it was
+//! based on is durable.
 
 use std::any::Any;
 use std::future::Future;
@@ -13,8 +14,8 @@ use crate::http::gate::write::until_kept;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::reply::Reply;
 
-/// Runs a handler that may write. What it refuses is told only when all that it has read is durable. One that the database
-/// gave up in favour of another is run again: nothing of it has happened.
+/// Runs a handler that may write. Its refusal is sent only when everything that it has read is durable. A transaction
+/// that the database aborted in favour of another one is repeated: it had no effect.
 pub(super) async fn run_write<S>(handler: Handler<S>, mut call: Call<S>) -> Result<Reply, ApiError> {
     let unknown = match call.known_input {
         Some(_) => Some(call.unknown_input().await?),
@@ -39,7 +40,7 @@ async fn run_once<S>(handler: &Handler<S>, call: Call<S>) -> Result<Reply, ApiEr
     outcome
 }
 
-/// The answer of a handler, or 500 for its panic.
+/// The response of a handler, or 500 if it panics.
 pub(super) async fn guarded(
     handler: impl Future<Output = Result<Reply, ApiError>>,
 ) -> Result<Reply, ApiError> {

@@ -1,7 +1,7 @@
-//! `Idempotency-Key` (contract 1.10): a POST that is sent again is answered again, and does nothing again.
+//! `Idempotency-Key` (contract 1.10): a repeated POST gets the same response without a second effect.
 //!
-//! A key is claimed before anything is looked at (step 7 of contract 1.8). Its answer is stored in the transaction of the
-//! effect ([`Write`](crate::http::gate::write::Write)); a refused request frees the key. Bodies are stored sealed.
+//! A key is claimed before anything is looked up (step 7 of contract 1.8). Its response is stored in the transaction of
+//! the effect ([`Write`](crate::http::gate::write::Write)); a refused request frees the key. Bodies are stored sealed.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -28,45 +28,45 @@ use crate::store::idempotency_keys::{Fingerprint, Run};
 /// The header.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Longest key.
+/// Longest key, in characters.
 const KEY_CHARACTERS: usize = 255;
-/// The milliseconds that a run has the key when its process dies.
+/// Milliseconds for which the key stays claimed when the process of a run dies.
 pub(super) const LEASE_MS: i64 = 60_000;
-/// The interval at which a run that goes on renews its lease.
+/// Interval at which a running request renews its lease.
 const RENEW_EVERY: Duration = Duration::from_secs(20);
 
-/// A key that this request has claimed.
+/// A key claimed by this request.
 #[derive(Debug)]
 pub struct Claim {
     /// The run.
     pub run: Run,
-    /// Organisation of the token: bodies are sealed for it.
+    /// Organisation of the token; bodies are sealed for it.
     pub organisation: Id,
     /// The request.
     pub origin: Origin,
 }
 
-/// The outcome of a claim.
+/// Outcome of a claim.
 pub enum KeyState {
-    /// The request runs.
+    /// Claimed by this request.
     Mine,
-    /// Another one runs under this key.
+    /// Claimed by a request that is still running.
     Running,
-    /// The key was used for another request.
+    /// Used for a different request.
     Mismatch,
-    /// The answer of the first request.
+    /// Used before: the response of the first request.
     Answered(Replay),
 }
 
-/// The store of keys and answers.
+/// Storage of keys and responses.
 pub trait Keys {
     /// Claims the key.
     fn claim(&self, claim: &Claim, print: &Fingerprint) -> impl Future<Output = Result<KeyState, ApiError>>;
-    /// Prolongs the lease.
+    /// Renews the lease.
     fn renew(&self, claim: &Claim) -> impl Future<Output = Result<(), ApiError>>;
     /// Frees the key.
     fn free(&self, claim: &Claim) -> impl Future<Output = Result<(), ApiError>>;
-    /// The keeper of the answer of the claim's run.
+    /// Keeper of the response of the claim's run.
     fn keeper(&self, claim: Arc<Claim>) -> Arc<dyn AnswerKeeper>;
 }
 
@@ -98,7 +98,7 @@ pub async fn run<S: Keys + 'static>(
     }
     call.effect = call.effect.kept_by(state.keeper(Arc::clone(&claim)));
     let outcome = renewing(&*state, &claim, run_write(handler, call)).await;
-    // An answer was stored with its effect.
+    // The response was stored with its effect.
     if outcome.is_err()
         && let Err(error) = state.free(&claim).await
     {
@@ -115,7 +115,7 @@ fn claim_of(caller: &Caller, key: String, origin: Origin) -> Claim {
     }
 }
 
-/// Runs to the end of `work`; in the meantime the lease is prolonged.
+/// Completes `work` while renewing the lease.
 async fn renewing<S: Keys, T>(state: &S, claim: &Claim, work: impl Future<Output = T>) -> T {
     let renewals = async {
         loop {
@@ -131,7 +131,7 @@ async fn renewing<S: Keys, T>(state: &S, claim: &Claim, work: impl Future<Output
     }
 }
 
-/// Reads the header: 1 to 255 visible ASCII characters, sent once.
+/// Reads the header: 1 to 255 visible ASCII characters, at most once.
 fn read_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY);
     let (first, second) = (values.next(), values.next());
@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts how often a lease is prolonged.
+    /// Counts renewals.
     #[derive(Default)]
     struct Leases(std::cell::Cell<u32>);
 
@@ -164,7 +164,7 @@ mod tests {
 
         async fn renew(&self, _: &Claim) -> Result<(), ApiError> {
             self.0.set(self.0.get() + 1);
-            // A renewal that fails is no reason to stop.
+            // A failed renewal does not stop the request.
             if self.0.get() == 1 { Err(ApiError::Unavailable) } else { Ok(()) }
         }
 

@@ -1,7 +1,7 @@
-//! How much is kept of the answers of each token (contract 7, no. 45).
+//! Limits the bytes of stored responses per token (contract 7, no. 45).
 //!
-//! The sum of a token is read once and counted on; now and then it is read again, since other nodes keep answers as well and
-//! old ones are forgotten.
+//! The sum of a token is read once and then updated; it is read again periodically, since other nodes store responses
+//! as well and old ones expire.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,16 +12,16 @@ use tokio::time::Instant;
 use crate::store::idempotency_keys as keys;
 use crate::store::{MainError, Transaction};
 
-/// Bytes of answers kept for a token; beyond that the oldest are cut.
+/// Bytes of responses stored per token; beyond it the oldest are cut.
 const KEPT_BYTES: i64 = 64 * 1_024 * 1_024;
-/// Bytes that are left of them, so that not every further answer cuts one.
+/// Bytes left after cutting, so that not every further response cuts one.
 const LEFT_BYTES: i64 = KEPT_BYTES / 4 * 3;
-/// The time for which a sum is counted on.
+/// Interval at which a sum is read again.
 const READ_EVERY: Duration = Duration::from_secs(600);
-/// Tokens of which sums are remembered.
+/// Tokens with a remembered sum.
 const TOKENS: usize = 100_000;
 
-/// The bytes that are kept for each token.
+/// The bytes stored for each token.
 #[derive(Debug, Default)]
 pub struct KeptBytes(Mutex<HashMap<i64, Sum>>);
 
@@ -32,7 +32,7 @@ struct Sum {
 }
 
 impl KeptBytes {
-    /// Counts an answer that this transaction has stored, and cuts the oldest of its token when they are too many.
+    /// Adds a response stored by this transaction, and cuts the oldest ones of its token beyond the limit.
     ///
     /// # Errors
     /// When the database fails.

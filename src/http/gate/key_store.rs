@@ -1,6 +1,6 @@
-//! Keys and answers in the main database, for every state that has one (contract 1.10).
+//! Keys and responses in the main database, for every state that has one (contract 1.10).
 //!
-//! A running key is a lease. Bodies of answers are stored sealed, bound to the organisation, the token and the key.
+//! A running key is a lease. Bodies of responses are stored sealed, bound to the organisation, the token and the key.
 
 use std::sync::Arc;
 
@@ -22,29 +22,29 @@ use crate::model::secret::{Sealer, SecretPlace};
 use crate::store::idempotency_keys::{self as keys, AnswerHead, Claimed, Fingerprint, KeptAnswer, NewRun};
 use crate::store::{Database, Transaction};
 
-/// Bytes up to which the body of an answer is kept; a longer one is made again when it is asked for.
+/// Longest body that is stored; a longer one is rebuilt on request.
 const WHOLE_BYTES: usize = 64 * 1_024;
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// A state with a main database to keep keys and answers in.
+/// A state with a main database for keys and responses.
 pub trait KeyStore {
     /// The main database.
     fn main(&self) -> &Database;
-    /// Seals the bodies of answers.
+    /// Seals the bodies of responses.
     fn sealer(&self) -> &Sealer;
-    /// The address of the API, that of each resource without its path.
+    /// Base URL of the API, the prefix of all resource URLs.
     fn base_url(&self) -> &str;
-    /// The process that runs.
+    /// Id of this node.
     fn node(&self) -> Id;
-    /// The judge of the wall clock.
+    /// The guard of the wall clock.
     fn guard(&self) -> &ClockGuard;
-    /// How much is kept for each token.
+    /// The bytes stored for each token.
     fn kept_bytes(&self) -> &Arc<KeptBytes>;
-    /// Now.
+    /// The current time.
     fn now(&self) -> Timestamp;
 }
 
-/// Seals an answer and stores it under its key.
+/// Seals a response and stores it under its key.
 struct SealedAnswers {
     claim: Arc<Claim>,
     sealer: Sealer,
@@ -83,7 +83,7 @@ impl<S: KeyStore> Keys for S {
             lease_ms: LEASE_MS,
         };
         let claimed = keys::claim(&write, new).await?;
-        // Also when nothing was claimed: the answer that was found may be one that is not committed yet.
+        // Also if nothing was claimed: the response that was found may not be committed yet.
         write.commit().await?;
         Ok(match claimed {
             Claimed::Mine => KeyState::Mine,
@@ -112,12 +112,12 @@ impl<S: KeyStore> Keys for S {
     }
 }
 
-/// The body of an answer as it is stored.
+/// Seals the body of a response for storage.
 fn seal(sealer: &Sealer, claim: &Claim, body: &str) -> String {
     sealer.seal(place(claim, &claim.run.token.to_string()), body)
 }
 
-/// The answer as it was sent, or how it can be made again.
+/// The response as it was sent, or how to rebuild it.
 fn open(sealer: &Sealer, claim: &Claim, answer: KeptAnswer) -> Result<Replay, ApiError> {
     let AnswerHead { status, location, language } = answer.head;
     let status = StatusCode::from_u16(status).map_err(|error| ApiError::Internal(error.into()))?;

@@ -1,7 +1,7 @@
-//! The way of every request: the order of checks of contract 1.8, and the headers of every answer (1.12).
+//! The path of every request: the order of checks of contract 1.8, and the headers of every response (1.12).
 //!
-//! Who asks, what the plan says, how often, is there such a route, may they: only then a handler runs. Writes run in a
-//! task of their own, so that a client that goes away does not stop them half-way. The gate is generic over the state behind.
+//! Authentication, plan, rate limit, route and permissions are checked before a handler runs. Writes run in their own
+//! task, so that a disconnecting client does not stop them half-way. The gate is generic over the application state.
 
 pub mod auth;
 pub mod call;
@@ -60,39 +60,39 @@ const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit
 const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// The lookup of callers that the gate asks of the application behind it.
+/// Lookup of callers by the application.
 pub trait Callers {
     /// The caller whose token has this hash, expired or not.
     fn find_caller(&self, hash: TokenHash) -> impl Future<Output = Result<Option<Caller>, ApiError>>;
 
-    /// Counts a request of a token where that is counted for all nodes; `None` = this process counts it.
+    /// Counts a request of a token if it is counted for all nodes together; `None` = this process counts it.
     fn count_elsewhere(&self, token: i64) -> impl Future<Output = Option<Allowance>>;
 }
 
-/// Finds what the operation at a pattern of a path knows of its requests.
+/// Returns the known input of the operation at a path pattern.
 pub type FindKnownInput = Box<dyn Fn(Verb, &str) -> KnownInput + Send + Sync>;
 
-/// The rules of the gate.
+/// Configuration of the gate.
 pub struct GateRules {
-    /// The source of the present time.
+    /// The clock.
     pub clock: Clock,
-    /// The guard of the clock by which tokens expire.
+    /// The guard of the clock that decides on the expiry of tokens.
     pub guard: Arc<ClockGuard>,
     /// `compat.token_prefix`.
     pub token_prefix: String,
     /// The rate limit.
     pub limiter: Arc<RateLimiter>,
-    /// Returns true if an address is a proxy whose forwarding header is believed.
+    /// Returns true if an address is a trusted proxy.
     pub is_trusted_proxy: Box<dyn Fn(IpAddr) -> bool + Send + Sync>,
-    /// Origins of browsers.
+    /// Allowed origins of browsers.
     pub cors: Cors,
     /// The limits of a body.
     pub body_limits: BodyLimits,
-    /// What operations know of their requests, for strict ones.
+    /// Known input of operations, for strict requests.
     pub known_input: FindKnownInput,
 }
 
-/// The gate, the routes behind it, and the application behind those. One for all threads.
+/// The gate, with the routes and the application state. One instance for all threads.
 pub struct Gate<S> {
     rules: GateRules,
     routes: Arc<Routes<S>>,
@@ -101,7 +101,7 @@ pub struct Gate<S> {
     state: Arc<S>,
 }
 
-/// One request on its way.
+/// A request being processed.
 struct Asked<'a, S> {
     request: &'a HttpRequest,
     payload: Payload,
@@ -110,14 +110,14 @@ struct Asked<'a, S> {
     resource: Option<(&'a Resource<S>, PathValues)>,
 }
 
-/// Whoever asks without a valid token: what its address was told, and the answer.
+/// The refusal of a request without a valid token, with the rate limit of its address.
 struct Stranger {
     allowance: Allowance,
     error: ApiError,
 }
 
 impl Stranger {
-    /// 401, or 429 when the address has none left.
+    /// 401, or 429 if the limit of the address is exceeded.
     fn refused(allowance: Allowance, now: Timestamp) -> Self {
         let error = within(allowance, now).err().unwrap_or(ApiError::Unauthorised);
         Self { allowance, error }
@@ -137,7 +137,7 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         }
     }
 
-    /// Answers one request, whatever it is.
+    /// Answers any request.
     pub async fn answer(&self, request: &HttpRequest, payload: Payload) -> HttpResponse {
         let id = request_id(request.headers());
         let path = RequestPath::parse(request.uri().path());
@@ -162,7 +162,7 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         response
     }
 
-    /// Steps 2 to 4: who asks, and how often. Without a valid token the address is counted instead.
+    /// Steps 2 to 4: authentication and rate limit. Without a valid token the address is counted instead.
     async fn pass(&self, asked: Asked<'_, S>) -> (Allowance, Result<Reply, ApiError>) {
         let now = self.rules.clock.now();
         if *asked.request.method() == Method::OPTIONS {
@@ -181,8 +181,8 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         }
     }
 
-    /// Step 2. One and the same answer whatever is wrong with the token. A bad checksum costs no query, and a token that
-    /// nobody has seen is counted for its address before it is looked up.
+    /// Step 2. The same response for every flaw of a token. A wrong checksum costs no query, and an unknown token is
+    /// counted for its address before it is looked up.
     async fn authenticate(&self, request: &HttpRequest, now: Timestamp) -> Result<Caller, Stranger> {
         let text =
             bearer(request.headers()).and_then(|text| TokenText::parse(&self.rules.token_prefix, text));
@@ -260,7 +260,7 @@ impl<S: Callers + Keys + 'static> Gate<S> {
         self.rules.limiter.addresses().count(self.client_address(request), now)
     }
 
-    /// The address that a request without a valid secret counts for.
+    /// The address for which a request without a valid secret is counted.
     pub fn client_address(&self, request: &HttpRequest) -> IpAddr {
         let trusted = &self.rules.is_trusted_proxy;
         client_address(request.peer_addr(), request.headers(), trusted)
@@ -275,12 +275,12 @@ impl<S: Callers + Keys + 'static> Gate<S> {
     }
 }
 
-/// Step 4.
+/// Step 4: checks the rate limit.
 fn within(allowance: Allowance, now: Timestamp) -> Result<(), ApiError> {
     if allowance.passes { Ok(()) } else { Err(ApiError::TooManyRequests(allowance.retry_after_seconds(now))) }
 }
 
-/// `OPTIONS` on a known path: what it can do. No token needed.
+/// `OPTIONS` on a known path: the allowed methods. No token needed.
 fn options<S>(resource: Option<(&Resource<S>, PathValues)>) -> Result<Reply, ApiError> {
     let (resource, _) = resource.ok_or(ApiError::NotFound)?;
     let mut reply = Reply::data(json!({"methods": resource.methods().collect::<Vec<_>>()}));
@@ -289,7 +289,8 @@ fn options<S>(resource: Option<(&Resource<S>, PathValues)>) -> Result<Reply, Api
     Ok(reply)
 }
 
-/// Runs a handler. A write goes on in its own task when the client goes away (then nobody polls us any more).
+/// Runs a handler. A write continues in its own task when the client disconnects (then this future is no longer
+/// polled).
 async fn run<S: Keys + 'static>(
     routes: &Arc<Routes<S>>,
     (route, verb): (&Route<S>, Verb),

@@ -3,11 +3,12 @@
 //! A window starts with its first request and lets exactly `limit` requests pass, also under concurrency. Time is an
 //! argument. Memory is bounded: ended windows are dropped, and addresses beyond the capacity share one window.
 //!
-//! Among several nodes one counts for a token, whichever takes the request; while that one cannot be reached each node counts
-//! for itself, so at most as many times the limit passes as there are nodes. Addresses are counted by each node.
+//! In a cluster one node counts for a token, whichever node receives the request; while it is unreachable each node
+//! counts for itself, so that the limit is exceeded at most by a factor of the number of nodes. Addresses are counted
+//! by each node.
 //!
-//! A secret that nobody has seen yet (a token, a ping address) costs a look into the database. It is counted for its address
-//! before that look and given back when the secret proves valid, so a flood of made-up ones costs little.
+//! An unknown secret (a token, a ping address) costs a database lookup. It is counted for its address before the
+//! lookup, and uncounted if the secret is valid, so a flood of invented secrets costs little.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -18,15 +19,16 @@ use crate::announcer::peers::Counts;
 use crate::clock::Timestamp;
 use crate::model::allowance::{Allowance, WINDOW_MS};
 
-/// Look-ups that an address gets in a second once its window is full: a valid secret among made-up ones is still found.
+/// Lookups per second that an address may make once its window is full, so that a valid secret among invented ones is
+/// still found.
 const SPARE_LOOK_UPS_PER_SECOND: u32 = 100;
 const SECOND_MS: i64 = 1_000;
-/// The answer of the limiter to an address, before a secret of unknown worth is looked up.
+/// The limiter's result for an address, before an unknown secret is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookUp {
-    /// The request counts already.
+    /// The allowance, with this request counted.
     pub allowance: Allowance,
-    /// True if the database may be asked.
+    /// True if the database may be queried.
     pub may_ask: bool,
 }
 
@@ -37,7 +39,7 @@ pub struct RateLimiter {
     addresses: AddressLimiter,
 }
 
-/// The windows of requests without a valid secret, by address.
+/// Windows of requests without a valid secret, by address.
 #[derive(Debug)]
 pub struct AddressLimiter(Windows<IpAddr>);
 
@@ -53,7 +55,7 @@ impl AddressLimiter {
         self.0.with_window(address.to_canonical(), now, |window, limit| window.count(limit, now))
     }
 
-    /// Counts a request whose secret is not known yet.
+    /// Counts a request with an unknown secret.
     pub fn begin_look_up(&self, address: IpAddr, now: Timestamp) -> LookUp {
         self.0.with_window(address.to_canonical(), now, |window, limit| {
             let allowance = window.count(limit, now);
@@ -61,7 +63,7 @@ impl AddressLimiter {
         })
     }
 
-    /// The secret was valid: the request is counted elsewhere.
+    /// Uncounts a request whose secret was valid: it is counted for that secret.
     pub fn give_back(&self, address: IpAddr, look_up: &LookUp, now: Timestamp) {
         self.0.with_window(address.to_canonical(), now, |window, _| window.give_back(&look_up.allowance));
     }
@@ -107,7 +109,7 @@ struct Windows<K> {
 #[derive(Debug)]
 struct State<K> {
     windows: HashMap<K, Window>,
-    /// Shared by every key beyond the capacity: a flood of addresses costs no memory, and is still limited.
+    /// Shared by all keys beyond the capacity: a flood of addresses uses no memory and is still limited.
     overflow: Window,
     /// Ended windows are dropped once per window length, so that each request pays O(1) on average.
     next_sweep: Timestamp,
@@ -120,7 +122,7 @@ struct Window {
     spare: Spare,
 }
 
-/// Look-ups in the present second of a full window.
+/// Lookups in the current second of a full window.
 #[derive(Clone, Copy, Debug)]
 struct Spare {
     since: Timestamp,
@@ -142,15 +144,16 @@ impl Window {
         Self { started_at: now, used: 0, spare: Spare { since: now, used: 0 } }
     }
 
-    /// Takes back what was counted, if that was in this window.
+    /// Reverts a count, if it was made in this window.
     fn give_back(&mut self, counted: &Allowance) {
         if counted.passes && counted.ends_at == self.started_at.plus_ms(WINDOW_MS) {
             self.used = self.used.saturating_sub(1);
         }
     }
 
-    /// A wall clock that was set back ends the window as well: nobody shall wait for a time that is hours away. Requests
-    /// that read the clock just before the one that started the window, and come to be counted after it, belong to it.
+    /// Returns true if the window is over, also if the wall clock was set back: no client should wait for a time that
+    /// is hours away. Requests that read the clock just before the one that started the window, and are counted after
+    /// it, belong to it.
     fn has_ended(&self, now: Timestamp) -> bool {
         !(-WINDOW_MS..WINDOW_MS).contains(&now.ms_since(self.started_at))
     }
@@ -293,7 +296,7 @@ mod tests {
         assert_eq!(state.windows.len(), 1);
     }
 
-    /// A flood of made-up secrets: what it may ask of the database is bounded, and a valid one among them costs nothing.
+    /// A flood of invented secrets: its database lookups are bounded, and a valid secret among them is not counted.
     #[test]
     fn look_ups_are_counted_before_they_are_made() {
         let strangers = AddressLimiter::new(3, 10);

@@ -1,4 +1,4 @@
-//! An answer that is given again (contract 1.10), also one that was too long to be kept: what it shows is read again.
+//! Replays a stored response (contract 1.10); one that was too long to be stored is rebuilt from what it shows.
 
 use std::sync::Arc;
 
@@ -14,46 +14,47 @@ use crate::http::kit::path::RequestPath;
 use crate::http::kit::query::Query;
 use crate::http::kit::reply::{Reply, ReplyBody};
 
-/// The message of an answer that can be neither given again nor made again.
+/// Message of a response that can be neither replayed nor rebuilt.
 const NOT_KEPT: &str = "This answer was too long to be kept, and cannot be made again: what it was made from has changed or is gone.";
 
-/// The request whose answer is kept.
+/// The request whose response is stored.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// Its path.
+    /// Path.
     pub path: String,
-    /// True if it changes nothing, so that it may run again.
+    /// True if the request changes nothing, so that it may run again.
     pub may_run_again: bool,
 }
 
-/// An answer that was kept.
+/// A stored response.
 #[derive(Debug)]
 pub struct Replay {
-    /// Its status.
+    /// Status.
     pub status: StatusCode,
-    /// Its headers.
+    /// Headers.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Its body.
+    /// Body.
     pub body: ReplayBody,
 }
 
-/// The body of an answer that was kept.
+/// The body of a stored response.
 #[derive(Debug)]
 pub enum ReplayBody {
-    /// As it was sent.
+    /// Stored as it was sent.
     Kept(String),
-    /// To be made again.
+    /// To be rebuilt.
     MadeAgain {
-        /// Path of the resource that it shows; empty when the request may run again.
+        /// Path of the shown resource; empty if the request may run again.
         resource: String,
-        /// The language in which it was sent.
+        /// Language of the original response.
         language: Option<String>,
     },
 }
 
 impl Origin {
-    /// The path of the resource that an answer shows: the new one, or the one that the request is about; empty when the request
-    /// may run again, `None` when the answer shows nothing that can be read. Its address is that of the API and its path.
+    /// The path of the resource that a response shows: the new one, or the one of the request. Empty if the request may
+    /// run again; `None` if the response shows nothing that can be read. Its URL is the base URL of the API and its
+    /// path.
     #[must_use]
     pub fn resource(&self, reply: &Reply, base_url: &str) -> Option<String> {
         if self.may_run_again {
@@ -76,10 +77,10 @@ impl Origin {
 }
 
 impl Replay {
-    /// The whole answer. One that is made again shows its resource as it is now, or its id alone when it is gone.
+    /// The whole response. A rebuilt one shows its resource in its current state, or its id alone if it is gone.
     ///
     /// # Errors
-    /// Those of the request that reads it.
+    /// Those of the request that reads the resource.
     pub async fn answer<S>(
         self,
         routes: &Routes<S>,
@@ -97,8 +98,8 @@ impl Replay {
     }
 }
 
-/// The body of a question that was asked again. It was answered once: when it is refused now, because what it is about has
-/// changed or is gone, that is said instead.
+/// The body of a repeated read-only request. It succeeded once: if it is refused now, because its subject has changed
+/// or is gone, the body says so.
 fn made_again(outcome: Result<Reply, ApiError>) -> Result<String, ApiError> {
     match outcome {
         Ok(reply) => Ok(reply.text()),
@@ -109,7 +110,7 @@ fn made_again(outcome: Result<Reply, ApiError>) -> Result<String, ApiError> {
     }
 }
 
-/// The body that a `GET` of this path has; the id alone when the resource is gone, or the caller may not read it.
+/// The body of a `GET` of this path; the id alone if the resource is gone, or the caller may not read it.
 async fn read<S>(
     routes: &Routes<S>,
     resource: &str,
@@ -121,7 +122,7 @@ async fn read<S>(
     let route = found.route(Verb::Get).ok_or(ApiError::NotFound)?;
     let id = resource.rsplit('/').next().unwrap_or_default();
     let id_alone = json!({"data": {"id": id}}).to_string();
-    // It was shown what it had made; what has become of it since is for those who may read it.
+    // The response had shown what the caller had created; its current state requires the permission to read it.
     if route.access().check(&call.caller, &Query::default()).is_err() {
         return Ok(id_alone);
     }

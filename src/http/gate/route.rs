@@ -1,7 +1,7 @@
-//! The route: methods, path, who may use it, and its handler; and the table that finds one.
+//! Routes (methods, path, access rule, handler) and the table that finds them.
 //!
-//! A route cannot be written down without its [`Access`], and a table with an open route is refused when the process
-//! starts. In which order a request meets these checks is the gate's business.
+//! A route cannot be declared without its [`Access`], and a table with an open route is refused at start. The order of
+//! these checks for a request is decided by the gate.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use crate::http::kit::query::Query;
 use crate::http::kit::reply::Reply;
 use crate::model::access::Permission;
 
-/// The methods that routes know, in the order in which `Allow` lists them.
+/// The HTTP methods of routes, in the order of `Allow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {
     /// Read.
     Get,
     /// Read without body; every route with `Get` has it.
     Head,
-    /// Create, or do something.
+    /// Create, or perform an action.
     Post,
-    /// Change; the same as `Patch` everywhere.
+    /// Change; always the same as `Patch`.
     Put,
     /// Change.
     Patch,
@@ -36,7 +36,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Self; 6] = [Self::Get, Self::Head, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
     /// The verb of a request; `None` for methods that no route has.
@@ -45,7 +45,7 @@ impl Verb {
         Self::ALL.into_iter().find(|verb| verb.as_str() == method.as_str())
     }
 
-    /// The method's name.
+    /// Name of the method.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -58,14 +58,14 @@ impl Verb {
         }
     }
 
-    /// Returns true if nothing is changed by it.
+    /// Returns true if the method changes nothing.
     #[must_use]
     pub const fn is_safe(self) -> bool {
         matches!(self, Self::Get | Self::Head)
     }
 }
 
-/// The access rule of a route: who may use it (contract 2.2).
+/// Access rule of a route (contract 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     any_token: bool,
@@ -76,32 +76,32 @@ pub struct Access {
 }
 
 impl Access {
-    /// Every valid token, on every plan (`GET /v1/me`).
+    /// Allows every valid token, on every plan (`GET /v1/me`).
     #[must_use]
     pub const fn any_token() -> Self {
         Self { any_token: true, ..Self::needs(&[]) }
     }
 
-    /// Tokens with all of these permissions, on plans with API access.
+    /// Allows tokens with all of these permissions, on plans with API access.
     #[must_use]
     pub const fn needs(permissions: &'static [Permission]) -> Self {
         let (any_token, is_one_enough, is_closed_to_confined) = (false, false, false);
         Self { any_token, is_one_enough, permissions, when_true: &[], is_closed_to_confined }
     }
 
-    /// Tokens with one of these permissions or more, on plans with API access; what they get depends on which.
+    /// Allows tokens with at least one of these permissions, on plans with API access; the response depends on which.
     #[must_use]
     pub const fn needs_one_of(permissions: &'static [Permission]) -> Self {
         Self { is_one_enough: true, ..Self::needs(permissions) }
     }
 
-    /// Needs a further permission for each of these query parameters that is true.
+    /// Requires a further permission for each of these query parameters that is true.
     #[must_use]
     pub const fn when_true(self, when_true: &'static [(&'static str, Permission)]) -> Self {
         Self { when_true, ..self }
     }
 
-    /// Closed to tokens that are confined to an access scope: it concerns the whole organisation.
+    /// Excludes tokens confined to an access scope: the route concerns the whole organisation.
     #[must_use]
     pub const fn of_the_whole(self) -> Self {
         Self { is_closed_to_confined: true, ..self }
@@ -113,13 +113,13 @@ impl Access {
         self.is_one_enough
     }
 
-    /// The permissions that it always needs, or of which it needs one.
+    /// The permissions that are always required, or of which one is required.
     #[must_use]
     pub const fn permissions(&self) -> &'static [Permission] {
         self.permissions
     }
 
-    /// Query parameters that need a further permission when they are true.
+    /// Query parameters that require a further permission when true.
     #[must_use]
     pub const fn further(&self) -> &'static [(&'static str, Permission)] {
         self.when_true
@@ -137,11 +137,10 @@ impl Access {
         self.any_token
     }
 
-    /// Passes when the caller has every permission and sees as much as the route concerns; the first missing permission is
-    /// named.
+    /// Checks that the caller has every permission and sees everything that the route concerns.
     ///
     /// # Errors
-    /// 403.
+    /// 403 with the first missing permission.
     pub fn check(&self, caller: &Caller, query: &Query) -> Result<(), ApiError> {
         let asked = self.when_true.iter().filter(|(parameter, _)| query.is_true(parameter));
         let further = asked.map(|(_, permission)| permission);
@@ -153,10 +152,10 @@ impl Access {
     }
 }
 
-/// The function that answers a route's requests.
+/// Handler of a route's requests.
 pub type Handler<S> = Arc<dyn Fn(Call<S>) -> LocalBoxFuture<'static, Result<Reply, ApiError>> + Send + Sync>;
 
-/// One line of the route table.
+/// A route: one line of the table.
 pub struct Route<S> {
     verbs: &'static [Verb],
     pattern: Pattern,
@@ -186,7 +185,7 @@ impl<S> Route<S> {
         Self::writing(&[Verb::Post], pattern, access, handler)
     }
 
-    /// `POST` of a question that is too long for a query: it changes nothing.
+    /// `POST` of a query that is too long for a query string: it changes nothing.
     pub fn ask<F, R>(pattern: &'static str, access: Access, handler: F) -> Self
     where
         F: Fn(Call<S>) -> R + Send + Sync + 'static,
@@ -213,7 +212,7 @@ impl<S> Route<S> {
         Self::writing(&[Verb::Delete], pattern, access, handler)
     }
 
-    /// A route whose answers are committed before they are told.
+    /// A route whose responses are committed before they are sent.
     fn writing<F, R>(verbs: &'static [Verb], pattern: &'static str, access: Access, handler: F) -> Self
     where
         F: Fn(Call<S>) -> R + Send + Sync + 'static,
@@ -224,7 +223,7 @@ impl<S> Route<S> {
         Self { verbs, pattern, access, changes_nothing: false, handler }
     }
 
-    /// Returns its path, with names in braces.
+    /// Returns the path pattern, with parameter names in braces.
     #[must_use]
     pub const fn path(&self) -> &'static str {
         self.pattern.as_str()
@@ -236,7 +235,7 @@ impl<S> Route<S> {
         self.access
     }
 
-    /// Returns true if a request may run again, as nothing is changed by it.
+    /// Returns true if a request may run again, because it changes nothing.
     #[must_use]
     pub const fn changes_nothing(&self) -> bool {
         self.changes_nothing
@@ -249,25 +248,25 @@ impl<S> Route<S> {
         self.verbs.contains(&Verb::Post) && !self.pattern.as_str().contains("/assets/")
     }
 
-    /// Returns the function that answers it.
+    /// Returns the handler.
     #[must_use]
     pub const fn handler(&self) -> &Handler<S> {
         &self.handler
     }
 }
 
-/// A line of the route table, for whoever describes it.
+/// A line of the route table, for the API description.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
-    /// Its methods.
+    /// Methods.
     pub verbs: &'static [Verb],
-    /// Its path, with names in braces.
+    /// Path pattern, with parameter names in braces.
     pub path: &'static str,
     /// The access rule of the route.
     pub access: Access,
 }
 
-/// All routes of one path.
+/// All routes with the same path.
 pub struct Resource<S> {
     pattern: Pattern,
     routes: Vec<Route<S>>,
@@ -280,7 +279,7 @@ impl<S> Resource<S> {
         self.routes.iter().find(|route| route.verbs.contains(&verb))
     }
 
-    /// The methods it has, in a fixed order.
+    /// The supported methods, in a fixed order.
     pub fn methods(&self) -> impl Iterator<Item = &'static str> {
         let known = Verb::ALL.into_iter().filter(|verb| self.route(*verb).is_some());
         known.map(Verb::as_str)
@@ -293,43 +292,43 @@ impl<S> Resource<S> {
     }
 }
 
-/// A route table that must not go into service.
+/// Error: an invalid route table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteTableError {
-    /// Nobody said who may use it.
+    /// A route without an access rule.
     #[error("the route {method} {path} declares no permission")]
     Open {
-        /// Its first method.
+        /// First method of the route.
         method: &'static str,
-        /// Its path.
+        /// Path of the route.
         path: &'static str,
     },
-    /// Two routes answer the same requests.
+    /// Two routes for the same requests.
     #[error("the route {method} {path} is there twice")]
     Twice {
-        /// The method that both have.
+        /// Common method.
         method: &'static str,
-        /// Their path.
+        /// Common path.
         path: &'static str,
     },
 }
 
-/// The whole table.
+/// The route table.
 pub struct Routes<S> {
     resources: Vec<Resource<S>>,
 }
 
 impl<S> Routes<S> {
-    /// A table of these routes.
+    /// Builds a table of these routes.
     ///
     /// # Errors
-    /// When a route has no declared permission or is there twice.
+    /// When a route has no access rule or occurs twice.
     pub fn new(routes: impl IntoIterator<Item = Route<S>>) -> Result<Self, RouteTableError> {
         let mut table = Self { resources: Vec::new() };
         for route in routes {
             table.add(route)?;
         }
-        // A literal segment wins over a parameter: `/v1/tags/ensure` is no tag.
+        // A literal segment takes precedence over a parameter: `/v1/tags/ensure` is not a tag.
         table.resources.sort_by_key(|resource| resource.pattern.parameters());
         Ok(table)
     }
@@ -354,13 +353,13 @@ impl<S> Routes<S> {
         Ok(())
     }
 
-    /// Every line of the table.
+    /// All lines of the table.
     pub fn lines(&self) -> impl Iterator<Item = Line> + '_ {
         let routes = self.resources.iter().flat_map(|resource| &resource.routes);
         routes.map(|route| Line { verbs: route.verbs, path: route.pattern.as_str(), access: route.access })
     }
 
-    /// The resource at this path, with the values of the path.
+    /// The resource at this path, with the values of the path parameters.
     #[must_use]
     pub fn find(&self, path: &RequestPath) -> Option<(&Resource<S>, PathValues)> {
         let mut resources = self.resources.iter();

@@ -1,8 +1,8 @@
-//! `Prefer: handling=strict` (RFC 7240; contract 7, no. 48): what an operation does not know of a request is refused instead of
-//! ignored.
+//! `Prefer: handling=strict` (RFC 7240; contract 7, no. 48): unknown parts of a request are refused instead of ignored.
 //!
-//! It is found before the handler runs, and told in its turn among the checks of contract 1.8: the handler runs with an
-//! [`Effect`](crate::http::gate::write::Effect) that cannot be committed, so that what comes earlier is told first.
+//! They are found before the handler runs, and reported in the order of the checks of contract 1.8: the handler runs
+//! with an [`Effect`](crate::http::gate::write::Effect) that cannot be committed, so that earlier errors are reported
+//! first.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -14,13 +14,13 @@ const PREFER: HeaderName = HeaderName::from_static("prefer");
 const HANDLING: &str = "handling";
 const STRICT: &str = "strict";
 
-/// Says that a request was handled strictly.
+/// Response header that confirms strict handling.
 pub const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 /// The value of [`PREFERENCE_APPLIED`].
 pub const HANDLED_STRICTLY: HeaderValue = HeaderValue::from_static("handling=strict");
 
-/// Returns true if a request with these headers is to be handled strictly. Of several values of one preference the first
-/// counts.
+/// Returns true if a request with these headers is to be handled strictly. Of several values of a preference the first
+/// one counts.
 #[must_use]
 pub fn is_strict(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(PREFER).filter_map(|line| line.to_str().ok());
@@ -31,10 +31,11 @@ pub fn is_strict(headers: &HeaderMap) -> bool {
     preferences.next().is_some_and(|value| value.eq_ignore_ascii_case(STRICT))
 }
 
-/// The answer to a request; this is unknown of a strict one.
+/// The response to a request; `unknown` are the unknown parts of a strict one.
 ///
 /// # Errors
-/// 422 with what is unknown, also where the handler had nothing to say against it or no room; else the refusal of the handler.
+/// 422 with the unknown parts, also if the handler succeeded or reported an exceeded quota; else the error of the
+/// handler.
 pub(super) fn judged(
     outcome: Result<Reply, ApiError>,
     unknown: Option<FieldErrors>,

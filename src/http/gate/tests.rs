@@ -232,7 +232,7 @@ async fn a_body_is_read_within_its_limits() {
     assert_eq!(response.status(), 413);
 }
 
-/// Reliability 15: the full token has a millisecond left, the expired one has none, whatever is done to the clock.
+/// Reliability 15: the full token has a millisecond left, the expired one has none, whatever happens to the clock.
 #[rstest]
 #[case::a_year_ahead(365)]
 #[case::a_year_back(-365)]
@@ -246,8 +246,8 @@ async fn a_clock_that_is_set_ends_no_token_and_brings_none_back(#[case] days: i6
     }
 }
 
-/// A flood of made-up tokens with right checksums: they are counted before they are looked up, and a valid token among
-/// them is still let in.
+/// A flood of invented tokens with valid checksums: they are counted before they are looked up, and a valid token among
+/// them is still accepted.
 #[tokio::test]
 async fn made_up_tokens_cost_few_look_ups() {
     let mut world = world(3);

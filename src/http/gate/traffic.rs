@@ -1,4 +1,4 @@
-//! The counts of the requests that the API answered, by result and by duration; for `/metrics`.
+//! Metrics of answered requests, by status class and duration; for `/metrics`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,10 +7,10 @@ use crate::telemetry::{Collect, Exposition};
 
 /// Upper bounds of the latency histogram in milliseconds.
 const BOUNDS_MS: [u64; 9] = [1, 2, 5, 10, 20, 50, 100, 500, 2_000];
-/// Classes of answers: 2xx, 4xx, 5xx, and whatever else.
+/// Classes of responses: 2xx, 4xx, 5xx, and all others.
 const CLASSES: [&str; 4] = ["2xx", "4xx", "5xx", "other"];
 
-/// Counts of answers.
+/// Counters of responses.
 #[derive(Debug, Default)]
 pub struct Traffic {
     answers: [AtomicU64; CLASSES.len()],
@@ -19,7 +19,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Notes an answer with this status after this time.
+    /// Counts a response with this status and duration.
     pub fn note(&self, status: u16, elapsed: Duration) {
         let class = match status / 100 {
             2 => 0,

@@ -1,9 +1,9 @@
-//! A write on its way: one transaction for the effect and for the answer that an `Idempotency-Key` keeps.
+//! Writes: one transaction for the effect and for the response stored under an `Idempotency-Key`.
 //!
-//! A handler begins, stores, renders its answer and commits with it; only after that may anybody be told. So a kill
-//! at any moment leaves the effect with its answer, or neither. Writers share commits, so a transaction may read what
-//! another one has not committed yet: whoever has read in it answers only when that is durable. A write handler can
-//! return nothing but a [`Committed`] answer, and its refusals wait in [`Unanswered::undo`].
+//! A handler begins, stores, renders its response and commits with it; only then may the response be sent. So a kill at
+//! any moment leaves the effect with its response, or neither. Writers share commits, so a transaction may read
+//! uncommitted data of another one: its response is sent only when that data is durable. A write handler can return
+//! nothing but a [`Committed`] response, and the transaction of a refused one is kept for [`Unanswered::undo`].
 
 use std::future::Future;
 use std::ops::Deref;
@@ -18,17 +18,17 @@ use crate::http::kit::reply::Reply;
 use crate::store::changes::Scope;
 use crate::store::{Database, Transaction, organisations};
 
-/// Attempts at a write that the database gives up in favour of others.
+/// Attempts at a write that the database aborts in favour of others.
 const ATTEMPTS: u32 = 5;
-/// The pause before the second attempt; each further one waits as long again.
+/// Pause before the second attempt; grows by the same amount with each further one.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Keeps the answer of a write, so that the same request can be answered again.
+/// Stores the response of a write, so that the same request gets it again.
 pub trait AnswerKeeper {
-    /// Stores the answer in the transaction of the effect.
+    /// Stores the response in the transaction of the effect.
     ///
     /// # Errors
-    /// 503 or 500. 409 when another run has taken over meanwhile.
+    /// 503 or 500. 409 if another run has taken over meanwhile.
     fn keep<'a>(
         &'a self,
         transaction: &'a Transaction,
@@ -36,14 +36,14 @@ pub trait AnswerKeeper {
     ) -> LocalBoxFuture<'a, Result<(), ApiError>>;
 }
 
-/// The right of a request to change something, and the keeper of its answer, if it was sent under a key.
+/// The right of a request to change something, with the keeper of its response if it was sent under a key.
 #[derive(Clone)]
 pub struct Effect {
-    /// Database key of the organisation that owns whatever it changes.
+    /// Database key of the organisation that owns everything that is changed.
     organisation: i64,
     keeper: Option<Arc<dyn AnswerKeeper>>,
     unanswered: Unanswered,
-    /// The reason why it must not come to be.
+    /// Errors because of which the effect must not be committed.
     refusal: Option<FieldErrors>,
 }
 
@@ -54,27 +54,27 @@ impl Effect {
         Self { organisation, keeper: None, unanswered: Unanswered::default(), refusal: None }
     }
 
-    /// The same, with a keeper of its answer.
+    /// Adds a keeper of the response.
     #[must_use]
     pub fn kept_by(self, keeper: Arc<dyn AnswerKeeper>) -> Self {
         Self { keeper: Some(keeper), ..self }
     }
 
-    /// The same, which cannot be committed for this reason.
+    /// Forbids the commit because of these errors.
     #[must_use]
     pub fn refused_for(self, refusal: FieldErrors) -> Self {
         Self { refusal: Some(refusal), ..self }
     }
 
-    /// Passes when it may be committed: to be asked before anything is done that cannot be undone.
+    /// Checks that the effect may be committed; to be called before anything that cannot be undone.
     ///
     /// # Errors
-    /// 422 with the reason why not.
+    /// 422 with the errors.
     pub fn check(&self) -> Result<(), ApiError> {
         self.refusal.clone().map_or(Ok(()), |refusal| Err(refusal.into()))
     }
 
-    /// Returns the place to which the transaction goes if the handler gives it up.
+    /// Returns the place to which the transaction moves if the handler drops it.
     #[must_use]
     pub fn unanswered(&self) -> Unanswered {
         self.unanswered.clone()
@@ -89,8 +89,8 @@ impl Effect {
         Ok(Write { transaction: Some(transaction), effect: self })
     }
 
-    /// Begins it as the only one of its organisation: until it ends, whoever else begins so waits. What is read and counted
-    /// meanwhile (names, links, how many there are) holds when it is committed.
+    /// Begins the transaction with the organisation locked: another locked one waits until this one ends. So what is
+    /// read and counted meanwhile (names, links, quotas) still holds at the commit.
     ///
     /// # Errors
     /// 503 or 500.
@@ -100,14 +100,14 @@ impl Effect {
         Ok(write)
     }
 
-    /// Commits the answer to what was done outside of the database and cannot be undone, such as a message that was sent. When
-    /// the database gives that up, it alone is made again, and never the request.
+    /// Commits the response to an action outside of the database that cannot be undone, such as a message that was
+    /// sent. If the database aborts this transaction, only the transaction is repeated, never the request.
     ///
     /// # Errors
     /// As [`Write::commit`].
     pub async fn commit_outcome(self, main: &Database, reply: Reply) -> Result<Committed, ApiError> {
         match until_kept(|| true, || self.clone().commit_once(main, reply.clone())).await {
-            // The gate would make the request again.
+            // The gate would repeat the request.
             Err(ApiError::GivenUp) => Err(ApiError::Unavailable),
             outcome => outcome,
         }
@@ -124,7 +124,7 @@ impl Effect {
     }
 }
 
-/// Makes a write, and makes it again if the database gives it up in favour of another one: nothing of it has happened then.
+/// Repeats a write while the database aborts it in favour of another one; an aborted one had no effect.
 pub(super) async fn until_kept<T, F: Future<Output = Result<T, ApiError>>>(
     may_be_made_again: impl Fn() -> bool,
     mut make: impl FnMut() -> F,
@@ -138,7 +138,7 @@ pub(super) async fn until_kept<T, F: Future<Output = Result<T, ApiError>>>(
     make().await
 }
 
-/// A transaction that ends with an answer; dropping it leaves it to whoever tells the refusal.
+/// A transaction that ends with a response. If dropped, it moves to [`Unanswered`].
 pub struct Write {
     /// `None` only while it ends.
     transaction: Option<Transaction>,
@@ -165,19 +165,19 @@ impl Drop for Write {
 }
 
 impl Write {
-    /// Commits effect and answer, and hands the answer back. Also an answer without effect is committed: what it was
-    /// made from is durable then.
+    /// Commits the effect and the response, and returns the response. A response without an effect is committed as
+    /// well: the data that it is based on is durable then.
     ///
     /// # Errors
-    /// 503 or 500; then nothing has changed, unless the database gave no answer to the commit. 409 when the key was lost to
-    /// another run, because this one took too long. 422 when the effect is refused.
+    /// 503 or 500; then nothing has changed, unless the database did not answer the commit. 409 if another run has
+    /// taken over the key, because this one took too long. 422 if the effect is refused.
     pub async fn commit(mut self, reply: Reply) -> Result<Committed, ApiError> {
         self.effect.check()?;
         if let Some(keeper) = &self.effect.keeper {
             keeper.keep(&self, &reply).await?;
         }
         if let Some(transaction) = self.transaction.take() {
-            // A request changes nothing that services of another organisation are shown from.
+            // A request changes nothing that is shown in services of another organisation.
             transaction.concerns_at_most(Scope::Organisation(self.effect.organisation));
             transaction.commit().await?;
         }
@@ -185,25 +185,25 @@ impl Write {
     }
 }
 
-/// An answer of which the effect, and everything that it was made from, is durable. Only [`Write::commit`] makes one.
+/// A response whose effect, and the data that it is based on, are durable. Only [`Write::commit`] creates one.
 #[derive(Debug)]
 pub struct Committed(Reply);
 
 impl Committed {
-    /// The answer, which may be told now.
+    /// The response, which may be sent now.
     #[must_use]
     pub fn into_reply(self) -> Reply {
         self.0
     }
 
-    /// An answer of a test without database.
+    /// A response for tests without a database.
     #[cfg(test)]
     pub(in crate::http) const fn without_database(reply: Reply) -> Self {
         Self(reply)
     }
 }
 
-/// The transaction of a write that was given up, because it is refused or has panicked.
+/// The transaction of a write that was dropped because it was refused or has panicked.
 #[derive(Clone, Debug, Default)]
 pub struct Unanswered(Arc<Mutex<Option<Transaction>>>);
 
@@ -212,10 +212,11 @@ impl Unanswered {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(transaction);
     }
 
-    /// Undoes the transaction. Returns when everything that it has read is durable, so that the refusal may be told.
+    /// Rolls the transaction back. Returns when everything that it has read is durable, so that the refusal may be
+    /// sent.
     ///
     /// # Errors
-    /// 503 or 500, instead of the refusal: what it was made from has not come to be.
+    /// 503 or 500, instead of the refusal: data that it was based on was not committed.
     pub async fn undo(&self) -> Result<(), ApiError> {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         match left {
@@ -236,7 +237,7 @@ mod tests {
     use crate::config::limits::StoreLimits;
     use crate::store::database::sqlite_url;
 
-    /// Answers whose transaction the database gives up so many times.
+    /// Transactions to be aborted by the database before one succeeds.
     struct GivenUp(AtomicU32);
 
     impl AnswerKeeper for GivenUp {
@@ -249,7 +250,7 @@ mod tests {
         }
     }
 
-    /// The gate makes a request again that ends with [`ApiError::GivenUp`]: what was sent would be sent twice.
+    /// The gate repeats a request that ends with [`ApiError::GivenUp`]: a message would be sent twice.
     #[rstest]
     #[case(0, true, 0)]
     #[case(4, true, 0)]

@@ -1,7 +1,7 @@
-//! Reading the JSON body of a request (contract 1.2): content type, size, time, syntax, in this order.
+//! Reads the JSON body of a request (contract 1.2): content type, size, time, syntax, in this order.
 //!
-//! A body is an object of at most 32 levels; of repeated keys the last one counts. What its fields mean is not
-//! known here (see `fields`). Actions without a schema never call it: their bodies are ignored unread.
+//! A body is an object of at most 32 levels; of repeated keys the last one counts. `fields` interprets it. Actions
+//! without a schema do not read their bodies at all.
 
 use std::time::Duration;
 
@@ -20,13 +20,13 @@ pub const MAX_DEPTH: usize = 32;
 /// The limits of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyLimits {
-    /// Most bytes.
+    /// Largest size in bytes.
     pub bytes: usize,
-    /// Longest time from the first read to the last byte: a slow client must not hold a request for ever.
+    /// Longest time from the first read to the last byte, so that a slow client cannot hold a request for ever.
     pub timeout: Duration,
 }
 
-/// Passes when a body with these headers may be JSON.
+/// Checks that a body with these headers may be JSON.
 ///
 /// # Errors
 /// 400 for another content type or a content encoding.
@@ -38,7 +38,7 @@ pub fn check_content_type(headers: &HeaderMap) -> Result<(), Malformed> {
 /// Reads at most `limits.bytes` bytes within `limits.timeout`.
 ///
 /// # Errors
-/// 413 beyond the limit, as soon as that is known; 408 when it takes too long; 400 when the client breaks off.
+/// 413 beyond the limit, as soon as it is known; 408 on timeout; 400 if the client disconnects.
 pub async fn read_bytes(
     headers: &HeaderMap,
     payload: impl Stream<Item = Result<Bytes, PayloadError>>,
@@ -67,13 +67,14 @@ async fn collect(
     Ok(bytes.freeze())
 }
 
-/// A `Content-Length` that cannot be represented is too large as well.
+/// The declared length; one that cannot be represented counts as too large.
 fn declared_length(headers: &HeaderMap) -> Option<usize> {
     let text = headers.get(header::CONTENT_LENGTH)?.to_str().ok()?;
     Some(text.parse().unwrap_or(usize::MAX))
 }
 
-/// `application/json` or `application/*+json`, without charset or with utf-8. No content type is read as JSON.
+/// Returns true for `application/json` or `application/*+json`, without charset or with utf-8. A missing content type
+/// counts as JSON.
 fn is_json(headers: &HeaderMap) -> bool {
     let mut types = headers.get_all(header::CONTENT_TYPE);
     let (first, second) = (types.next(), types.next());
@@ -101,7 +102,7 @@ fn charset(parameter: &str) -> Option<&str> {
 /// Parses a JSON object.
 ///
 /// # Errors
-/// When the bytes are no JSON, nested deeper than [`MAX_DEPTH`], or another JSON value.
+/// When the bytes are not JSON, nested deeper than [`MAX_DEPTH`], or not an object.
 pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Malformed> {
     if depth(bytes) > MAX_DEPTH {
         return Err(Malformed::Json);
@@ -112,8 +113,7 @@ pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Malformed> {
     }
 }
 
-/// Returns the depth to which brackets outside of strings are nested. Looked at before parsing: the parser's own limit
-/// is 128.
+/// Returns the depth of nested brackets outside of strings. Checked before parsing: the parser's own limit is 128.
 fn depth(bytes: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut in_string, mut escaped) = (false, false);
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(read(&[], body).await, expected.map(str::to_owned).map_err(str::to_owned));
     }
 
-    /// A body that says it is too large is refused before a byte of it is read.
+    /// A body with a declared length beyond the limit is refused before a byte of it is read.
     #[rstest]
     #[case("65")]
     #[case("99999999999999999999999")]

@@ -1,4 +1,4 @@
-//! A body that many are given, compressed once for all who can read that.
+//! A response body that is sent to many clients, compressed once for all that accept gzip.
 
 use std::io::Write as _;
 use std::sync::OnceLock;
@@ -9,28 +9,28 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// The body.
+/// A body with its compressed form.
 #[derive(Debug)]
 pub struct Compressed {
     plain: Bytes,
-    /// Made for the first who asks; `None` when that failed.
+    /// Created on first use; `None` if compression failed.
     gzip: OnceLock<Option<Bytes>>,
 }
 
 impl Compressed {
-    /// This body.
+    /// A body that is not compressed yet.
     #[must_use]
     pub fn new(plain: impl Into<Bytes>) -> Self {
         Self { plain: plain.into(), gzip: OnceLock::new() }
     }
 
-    /// The body as it is.
+    /// The uncompressed body.
     #[must_use]
     pub const fn plain(&self) -> &Bytes {
         &self.plain
     }
 
-    /// The answer to a request with these headers.
+    /// The response to a request with these headers.
     pub fn answer(&self, mut response: HttpResponseBuilder, request: &HeaderMap) -> HttpResponse {
         response.insert_header((VARY, "Accept-Encoding"));
         let compressed =
@@ -48,8 +48,8 @@ fn compress(plain: &[u8]) -> Option<Bytes> {
     encoder.finish().ok().map(Bytes::from)
 }
 
-/// Returns true if the client says that it reads gzip (RFC 9110, section 12.5.3). One that says nothing is sent what everybody
-/// reads.
+/// Returns true if the client accepts gzip (RFC 9110, section 12.5.3). A client without the header gets the
+/// uncompressed body.
 fn reads_gzip(request: &HeaderMap) -> bool {
     let lines = request.get_all(ACCEPT_ENCODING).filter_map(|line| line.to_str().ok());
     let mut codings = lines.flat_map(|line| line.split(',')).map(|coding| {

@@ -1,8 +1,8 @@
-//! One error type for every refusal of the API (contract 5.1, 5.2): status, exact message, further members, headers.
+//! The error type for every refusal of the API (contract 5.1, 5.2): status, exact message, further members, headers.
 //!
-//! Errors are made where they are understood and rendered once, at the gate, which adds the request id. What
-//! went wrong inside is logged with that id and never reaches the client. `From` exists only where the mapping
-//! is right in every case: field errors are 422, and the error of a database says which one it is (`store_error`).
+//! Errors are created where their cause is known and rendered once, at the gate, which adds the request id. Internal
+//! causes are logged with that id and never reach the client. `From` exists only where the mapping is right in every
+//! case: field errors are 422, and the error of a database determines its own status (`store_error`).
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -15,113 +15,114 @@ use crate::http::kit::malformed::Malformed;
 use crate::http::kit::quota::QuotaExceeded;
 use crate::model::access::Permission;
 
-/// Seconds after which measurement data may be there again.
+/// `Retry-After` in seconds while measurement data is unavailable.
 const MEASUREMENTS_RETRY_SECONDS: u64 = 30;
-/// Seconds after which the service itself may be there again.
+/// `Retry-After` in seconds while the service itself is unavailable.
 const SERVICE_RETRY_SECONDS: u64 = 5;
 
-/// The reason why a request is refused.
+/// A refusal of a request.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
-    /// 400: the request cannot be read.
+    /// 400: the request cannot be parsed.
     #[error(transparent)]
     Malformed(#[from] Malformed),
     /// 401: no valid token.
     #[error("Send a valid API token as a Bearer token.")]
     Unauthorised,
-    /// 402 or 403: the plan's number is used up.
+    /// 402 or 403: a quota of the plan is exhausted.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
-    /// 403: the token may not.
+    /// 403: the token lacks the permission.
     #[error("This token is missing the permission '{0}'.")]
     Forbidden(Permission),
     /// 403: the token is confined to an access scope, and this concerns the whole organisation.
     #[error("This token is confined to an access scope; this needs one that sees the whole organisation.")]
     Confined,
-    /// 403: the token is confined to an access scope, and this concerns services outside of it as well; its kind.
+    /// 403: the token is confined to an access scope, and this also concerns services outside of it. Holds the kind of
+    /// resource.
     #[error("This {0} also concerns services outside of the access scope of this token.")]
     Shared(&'static str),
     /// 403: the plan has no API access.
     #[error("The plan of this organisation does not include API access.")]
     NoApiAccess,
-    /// 404: no such path, or no such resource in it.
+    /// 404: no such path, or no such resource.
     #[error("The requested resource does not exist.")]
     NotFound,
-    /// 405: the path exists, the method does not; the allowed ones as `GET, HEAD`.
+    /// 405: the path exists, but not with this method. Holds the allowed methods as `GET, HEAD`.
     #[error("This method is not allowed here. Allowed: {0}.")]
     MethodNotAllowed(String),
     /// 408: the body did not arrive in time.
     #[error("The request body did not arrive in time.")]
     BodyTimeout,
-    /// 409: the resource's state does not allow it. Without `Retry-After`: trying again changes nothing.
+    /// 409: the state of the resource does not allow it. Without `Retry-After`: a repeated request is refused as well.
     #[error(transparent)]
     Conflict(#[from] Conflict),
-    /// 409: a request with the same key has not ended yet.
+    /// 409: a request with the same key is still running.
     #[error("A request with this Idempotency-Key is still running.")]
     KeyRunning,
-    /// 413: more bytes than allowed.
+    /// 413: the body exceeds the limit.
     #[error("The request body is too large.")]
     BodyTooLarge,
-    /// 422: fields.
+    /// 422: invalid fields.
     #[error("{}", .0.message())]
     Fields(FieldErrors),
-    /// 429: the window's requests are used up; seconds until it ends.
+    /// 429: the rate limit is exceeded; seconds until the window ends.
     #[error("Too many requests. Try again in {0} seconds.")]
     TooManyRequests(u64),
     /// 429: a domain is verified too often; seconds until the next attempt.
     #[error("This domain was checked a moment ago. Try again in {0} seconds.")]
     VerifyCooldown(u64),
-    /// 429: as many simulations run as may; seconds until one may be over.
+    /// 429: too many simulations run; seconds until the next attempt.
     #[error("Other simulations are running. Try again in {0} seconds.")]
     Simulating(u64),
-    /// 429: the organisation has as many streams of events open as it may have; seconds until the next attempt.
+    /// 429: the organisation has too many open event streams; seconds until the next attempt.
     #[error("Too many streams of events are open. Close one, or try again in {0} seconds.")]
     TooManyStreams(u64),
-    /// 500: our fault; logged, never shown.
+    /// 500: an internal error; logged, never shown.
     #[error("Internal server error.")]
     Internal(anyhow::Error),
-    /// 503: the measurement store cannot be reached.
+    /// 503: the measurement store is unavailable.
     #[error("Measurement data is not available at the moment.")]
     MeasurementsUnavailable,
     /// 503: starting, stopping or without a database.
     #[error("The service is not available at the moment.")]
     Unavailable,
-    /// 503: the database is there, but its disk has no space for a write.
+    /// 503: the database is available, but its disk has no space for a write.
     #[error("The disk of the server is full: nothing can be saved at the moment.")]
     DiskFull,
-    /// 503: the database gave this write up in favour of another one. Nothing of it has happened; the gate makes it again
-    /// before it tells anybody.
+    /// 503: the database aborted this write in favour of another one. It had no effect; the gate repeats it before it
+    /// reports the error.
     #[error("The service is not available at the moment.")]
     GivenUp,
 }
 
-/// The state that stands in the way (409).
+/// A state that conflicts with the request (409).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
-    /// The maintenance is in another state than the operation needs.
+    /// The maintenance is in another state than the operation requires.
     #[error("The maintenance is '{status}'; this operation needs {}.", quoted(.needed))]
     Transition {
-        /// Its state.
+        /// Current state.
         status: &'static str,
-        /// The states that would have been right.
+        /// Allowed states.
         needed: &'static [&'static str],
     },
     /// The incident is resolved.
     #[error("The incident is already resolved.")]
     IncidentResolved,
-    /// The maintenance's window is fixed in its state.
+    /// The window of the maintenance is fixed in its state.
     #[error("The window of a maintenance in state '{0}' cannot be changed here.")]
     WindowLocked(&'static str),
-    /// The cover request is over.
+    /// The cover request is closed.
     #[error("The cover request is '{0}'; only an open one can be answered.")]
     CoverOver(&'static str),
-    /// The receiver has a later message about the same subject than the one that is to be sent again.
+    /// A later message about the same subject has been delivered, so the earlier one is not sent again.
     #[error("A later message about the same subject has been delivered; this one would arrive out of order.")]
     MessageOvertaken,
-    /// The server makes no backup now.
+    /// The server cannot make a backup now.
     #[error(transparent)]
     Backup(RequestError),
-    /// The series lost its last service.
+    /// The series has lost its last service.
     #[error("The series is cancelled; create a new one.")]
     SeriesCancelled,
 }
@@ -138,7 +139,7 @@ impl From<FieldErrors> for ApiError {
 }
 
 impl ApiError {
-    /// The status (contract 5.1).
+    /// HTTP status (contract 5.1).
     #[must_use]
     pub const fn status(&self) -> StatusCode {
         match self {
@@ -165,7 +166,7 @@ impl ApiError {
         }
     }
 
-    /// The body (contract 5.1): `message`, what belongs to the status, and `request_id`.
+    /// JSON body (contract 5.1): `message`, the members of the status, and `request_id`.
     #[must_use]
     pub fn body(&self, request_id: &str) -> Value {
         let mut body = Map::new();
@@ -188,7 +189,7 @@ impl ApiError {
         Value::Object(body)
     }
 
-    /// The same for a caller who may not know how much of a plan its organisation uses.
+    /// The same error without quota usage, for a caller who may not know how much of a plan its organisation uses.
     #[must_use]
     pub fn without_usage(self) -> Self {
         match self {
@@ -217,7 +218,7 @@ impl ApiError {
         }
     }
 
-    /// The whole answer. An internal error is logged here, with the request id that the client sees.
+    /// The whole response. An internal error is logged here, with the request id that the client sees.
     #[must_use]
     pub fn to_response(&self, request_id: &str) -> HttpResponse {
         if let Self::Internal(error) = self {

@@ -1,4 +1,4 @@
-//! A body that is written as it comes to be: server-sent events.
+//! A streamed response body, for server-sent events.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -9,7 +9,7 @@ use futures_util::stream::{LocalBoxStream, Stream, StreamExt as _};
 
 type Chunks = LocalBoxStream<'static, Result<Bytes, Infallible>>;
 
-/// A body that is written as it comes to be. Whoever takes it first gets it.
+/// A streamed body. It can be taken once.
 #[derive(Clone)]
 pub struct EventStream(Rc<RefCell<Option<Chunks>>>);
 
@@ -20,7 +20,7 @@ impl EventStream {
         Self(Rc::new(RefCell::new(Some(chunks.map(Ok).boxed_local()))))
     }
 
-    /// The chunks; nothing when they are taken.
+    /// Takes the chunks; `None` if they were taken before.
     #[must_use]
     pub fn take(&self) -> Option<Chunks> {
         self.0.borrow_mut().take()

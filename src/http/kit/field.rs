@@ -1,7 +1,7 @@
-//! One JSON value with its path: read as text, number, word, moment, list or object (contract, rule shorthand).
+//! One JSON value with its path, read as text, number, word, timestamp, list or object (contract, rule shorthand).
 //!
-//! A reading that fails notes one error under the value's path and yields `None`. Trimming and counting follow
-//! the shorthand `str(a..b)`, whole numbers `int(a..b)`.
+//! A failed read adds one error under the value's path and yields `None`. Trimming and counting follow the shorthand
+//! `str(a..b)`, whole numbers `int(a..b)`.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -13,10 +13,10 @@ use crate::http::kit::field_errors::Errors;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::timestamp;
 
-/// The members of an empty object.
+/// Members of an empty object.
 static NO_MEMBERS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
-/// One value and where it stands.
+/// A value and its path.
 #[derive(Clone, Debug)]
 pub struct Field<'a> {
     value: &'a Value,
@@ -31,31 +31,31 @@ impl<'a> Field<'a> {
         Self { value, path: path.into(), errors }
     }
 
-    /// The value as it came.
+    /// The unparsed value.
     #[must_use]
     pub const fn value(&self) -> &'a Value {
         self.value
     }
 
-    /// Its path.
+    /// Path of the value.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Notes that it broke `rule`.
+    /// Adds an error: the value breaks `rule`.
     pub fn refuse<T>(&self, rule: FieldRule) -> Option<T> {
         self.errors.add(self.path.as_str(), rule);
         None
     }
 
-    /// Returns true if it is a string of white space.
+    /// Returns true for a string of white space.
     #[must_use]
     pub fn is_blank(&self) -> bool {
         self.value.as_str().is_some_and(|text| text.trim().is_empty())
     }
 
-    /// A string, exactly as it came.
+    /// The string without trimming.
     #[must_use]
     pub fn string(&self) -> Option<&'a str> {
         match self.value {
@@ -65,12 +65,12 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A string, trimmed, with its length in Unicode scalar values.
+    /// The string, trimmed, with a length in Unicode scalar values.
     #[must_use]
     pub fn text(&self, length: RangeInclusive<usize>) -> Option<String> {
         let text = self.string()?.trim();
         if text.contains('\0') {
-            // No database column and no person can take it.
+            // Neither a database column nor a person can handle it.
             return self.refuse(FieldRule::String);
         }
         self.check_length(text, &length)?;
@@ -90,7 +90,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A whole number; `60.0` is one.
+    /// A whole number; `60.0` counts as one.
     #[must_use]
     pub fn integer(&self, bounds: RangeInclusive<i64>) -> Option<i64> {
         let Some(number) = self.value.as_number().and_then(whole) else {
@@ -111,32 +111,31 @@ impl<'a> Field<'a> {
         self.value.as_bool().or_else(|| self.refuse(FieldRule::Boolean))
     }
 
-    /// One of the `allowed` words, exactly.
+    /// One of the `allowed` words, case-sensitive.
     #[must_use]
     pub fn word(&self, allowed: &[&str]) -> Option<&'a str> {
         let word = self.string()?;
         if allowed.contains(&word) { Some(word) } else { self.refuse(FieldRule::unknown_word(allowed)) }
     }
 
-    /// A moment.
+    /// A timestamp.
     #[must_use]
     pub fn timestamp(&self) -> Option<Timestamp> {
         timestamp::parse(self.string()?).or_else(|| self.refuse(FieldRule::Timestamp))
     }
 
-    /// Returns true for an object, and for the empty list that clients in PHP send in the place of an empty object
-    /// (contract 1.2).
+    /// Returns true for an object, and for the empty list that PHP clients send for an empty object (contract 1.2).
     #[must_use]
     pub fn is_object(&self) -> bool {
         self.members().is_some()
     }
 
-    /// Returns the collection in which its problems are noted.
+    /// Returns the collection to which errors are added.
     pub(in crate::http) const fn errors(&self) -> &'a Errors {
         self.errors
     }
 
-    /// The members of an object, or none for the empty list.
+    /// The members of an object; empty for an empty list.
     pub(super) fn members(&self) -> Option<&'a Map<String, Value>> {
         match self.value {
             Value::Object(members) => Some(members),
@@ -145,7 +144,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The entries of a list of at most `most` entries.
+    /// The entries of a list with at most `most` entries.
     #[must_use]
     pub fn list(&self, most: usize) -> Option<Vec<Self>> {
         let Value::Array(values) = self.value else {
@@ -159,7 +158,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The number without its fraction of zero; beyond 64 bits it saturates, which every bound refuses.
+/// The number if its fraction is zero. Beyond 64 bits it saturates, which every bound refuses.
 fn whole(number: &Number) -> Option<i64> {
     if let Some(number) = number.as_i64() {
         return Some(number);
@@ -271,7 +270,7 @@ mod tests {
         expect(read(&body, |fields| fields.optional("x").and_then(|field| field.timestamp())), expected);
     }
 
-    /// Contract 1.2: an empty list in the place of an object is an empty object.
+    /// Contract 1.2: an empty list counts as an empty object.
     #[rstest]
     #[case(json!({"a": 1}), Ok(1))]
     #[case(json!({}), Ok(0))]

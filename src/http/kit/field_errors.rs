@@ -1,7 +1,7 @@
-//! Everything that is wrong with a request's fields: field path → text (contract 5.3).
+//! Field errors of a request: field path → text (contract 5.3).
 //!
-//! [`FieldErrors`] keeps the first broken rule of each field, in the order in which fields were read; readers
-//! therefore read in the order of the contract's tables. It decides nothing and knows no field.
+//! [`FieldErrors`] keeps the first broken rule of each field, in the order in which fields were read; readers therefore
+//! follow the order of the contract's tables.
 
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -13,13 +13,13 @@ use crate::http::kit::rule::FieldRule;
 pub struct FieldErrors(Vec<(String, FieldRule)>);
 
 impl FieldErrors {
-    /// One field that broke one rule.
+    /// A single error.
     #[must_use]
     pub fn of(path: impl Into<String>, rule: FieldRule) -> Self {
         Self(vec![(path.into(), rule)])
     }
 
-    /// Notes that the field at `path` broke `rule`, unless it has broken another one before.
+    /// Adds an error of the field at `path`, unless it has one.
     pub fn add(&mut self, path: impl Into<String>, rule: FieldRule) {
         let path = path.into();
         if self.0.iter().all(|(known, _)| *known != path) {
@@ -27,15 +27,15 @@ impl FieldErrors {
         }
     }
 
-    /// Takes over everything that another reading found.
+    /// Adds all errors of another reading.
     pub fn extend(&mut self, other: Self) {
         for (path, rule) in other.0 {
             self.add(path, rule);
         }
     }
 
-    /// The errors of a strict request: what its reader has found, and what its description does not know. Of one place the
-    /// reader says more: it knows what depends on the rest of the request and on what is stored.
+    /// The errors of a strict request: those of its reader, and those for `unknown` parts. For the same path the
+    /// reader's error is kept: it also takes the rest of the request and the stored data into account.
     #[must_use]
     pub fn told_strictly(self, unknown: Self) -> Self {
         let mut all = unknown;
@@ -49,7 +49,7 @@ impl FieldErrors {
         all
     }
 
-    /// The errors of one list in the order of its entries: forms and existence are not checked in one go.
+    /// Sorts the errors of one list by the index of their entries: form and existence are checked separately.
     #[must_use]
     pub fn by_place(mut self) -> Self {
         let place = |path: &str| path.rsplit('.').next().and_then(|place| place.parse::<usize>().ok());
@@ -57,7 +57,7 @@ impl FieldErrors {
         self
     }
 
-    /// The number of fields with errors.
+    /// Number of fields with errors.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.0.len()
@@ -69,10 +69,10 @@ impl FieldErrors {
         self.0.is_empty()
     }
 
-    /// `value` when nothing is wrong.
+    /// Returns `value` if there are no errors.
     ///
     /// # Errors
-    /// Everything that was noted.
+    /// All errors.
     pub fn into_result<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }
@@ -82,7 +82,7 @@ impl FieldErrors {
         self.0.iter().map(|(path, rule)| (path.as_str(), rule))
     }
 
-    /// The first text, and how many more there are.
+    /// Text of the first error, and the number of further ones.
     #[must_use]
     pub fn message(&self) -> String {
         let first = self.0.first().map(|(_, rule)| rule.to_string()).unwrap_or_default();
@@ -101,22 +101,22 @@ impl FieldErrors {
     }
 }
 
-/// Collects the errors of one request while its fields are read.
+/// Collects errors of a request while its fields are read.
 #[derive(Debug, Default)]
 pub struct Errors(RefCell<FieldErrors>);
 
 impl Errors {
-    /// Notes that the field at `path` broke `rule`.
+    /// Adds an error of the field at `path`.
     pub fn add(&self, path: impl Into<String>, rule: FieldRule) {
         self.0.borrow_mut().add(path, rule);
     }
 
-    /// Takes over what another reading found.
+    /// Adds all errors of another reading.
     pub fn extend(&self, other: FieldErrors) {
         self.0.borrow_mut().extend(other);
     }
 
-    /// Everything that was noted.
+    /// The collected errors.
     #[must_use]
     pub fn into_inner(self) -> FieldErrors {
         self.0.into_inner()

@@ -1,7 +1,7 @@
-//! Typed reading of a JSON object: each value is checked once and every problem is collected (contract 1.2, 5.3).
+//! Typed reading of a JSON object: each value is checked once, and all errors are collected (contract 1.2, 5.3).
 //!
-//! A [`Fields`] is an object with its path, a [`Field`] one value with its path. A reading that fails notes one error
-//! and yields `None`; whoever builds the result asks the [`Errors`] at the end. It knows no resource.
+//! [`Fields`] is an object with its path, a [`Field`] one value with its path. A failed read adds one error and yields
+//! `None`; the caller checks the [`Errors`] at the end. This module knows no resource.
 
 use std::ops::RangeInclusive;
 
@@ -12,12 +12,12 @@ use crate::http::kit::rule::FieldRule;
 
 pub use crate::http::kit::field_errors::Errors;
 
-/// The value that a client gave for a field that may be null.
+/// The value given by a client for a nullable field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given<T> {
-    /// Nothing: the stored value stays.
+    /// Missing: the stored value is kept.
     Absent,
-    /// It shall be cleared.
+    /// Null: the value is cleared.
     Null,
     /// A new value.
     Value(T),
@@ -34,7 +34,7 @@ impl<T> Given<T> {
         }
     }
 
-    /// Reads the value further; a value that fails counts as absent, its error being noted.
+    /// Converts the value; a failed conversion, which has added an error, counts as absent.
     #[must_use]
     pub fn read<U>(self, read: impl FnOnce(T) -> Option<U>) -> Given<U> {
         match self {
@@ -53,7 +53,7 @@ pub struct Fields<'a> {
     errors: &'a Errors,
 }
 
-/// The path of an object: empty for the body itself.
+/// Path of an object; empty for the body itself.
 #[derive(Clone, Copy, Debug)]
 struct Path<'a>(&'a str);
 
@@ -81,7 +81,7 @@ impl<'a> Fields<'a> {
         Self { members, path: Path(path), errors }
     }
 
-    /// A member that must be there.
+    /// A required member.
     #[must_use]
     pub fn required(&self, name: &str) -> Option<Field<'a>> {
         if !self.members.contains_key(name) {
@@ -90,7 +90,7 @@ impl<'a> Fields<'a> {
         self.optional(name)
     }
 
-    /// A member that may be left out, but not be null.
+    /// An optional member that must not be null.
     #[must_use]
     pub fn optional(&self, name: &str) -> Option<Field<'a>> {
         match self.nullable(name) {
@@ -103,7 +103,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A member that may be left out or null, which means the same.
+    /// An optional member; null counts as missing.
     #[must_use]
     pub fn skippable(&self, name: &str) -> Option<Field<'a>> {
         match self.nullable(name) {
@@ -112,7 +112,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A member that may be null.
+    /// A nullable member.
     #[must_use]
     pub fn nullable(&self, name: &str) -> Given<Field<'a>> {
         match self.members.get(name) {
@@ -122,7 +122,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A string that may be null; blank means null.
+    /// A nullable string; blank counts as null.
     #[must_use]
     pub fn nullable_text(&self, name: &str, length: RangeInclusive<usize>) -> Given<String> {
         match self.nullable(name) {
@@ -131,13 +131,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns true if there is such a member.
+    /// Returns true if the member exists.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.members.contains_key(name)
     }
 
-    /// Notes every member that is not `known`.
+    /// Adds an error for every member that is not `known`.
     pub fn refuse_unknown(&self, known: &[&str]) {
         let rule = FieldRule::unknown_key(known);
         for name in self.members.keys().filter(|name| !known.contains(&name.as_str())) {
@@ -145,7 +145,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Every member in the order of the client.
+    /// All members in the client's order.
     pub fn each(&self) -> impl Iterator<Item = (&'a str, Field<'a>)> {
         let (path, errors) = (self.path, self.errors);
         self.members
@@ -153,7 +153,7 @@ impl<'a> Fields<'a> {
             .map(move |(name, value)| (name.as_str(), Field::new(value, path.of(name), errors)))
     }
 
-    /// Notes an error of the member `name`.
+    /// Adds an error of the member `name`.
     pub fn refuse(&self, name: &str, rule: FieldRule) {
         self.errors.add(self.path.of(name), rule);
     }

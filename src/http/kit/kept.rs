@@ -1,6 +1,7 @@
-//! The values that were read from the main database, kept as long as they are still what is stored.
+//! A cache of values read from the main database, valid as long as the stored data has not changed.
 //!
-//! Each value has the stamp that was taken before it was read; whoever asks says whether a value of that stamp is current.
+//! Each value has the stamp that was taken before it was read; the caller decides whether a value with that stamp is
+//! current.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::store::changes::Stamp;
 
-/// Values by key, up to a number and a size in bytes.
+/// Values by key, limited in number and in bytes.
 #[derive(Debug)]
 pub struct Kept<K, V> {
     values: Mutex<Values<K, V>>,
@@ -30,14 +31,14 @@ struct Stamped<V> {
 }
 
 impl<K: Eq + Hash, V: Clone> Kept<K, V> {
-    /// Keeps at most `most` values, and `most_bytes` bytes of them.
+    /// A cache of at most `most` values and `most_bytes` bytes.
     #[must_use]
     pub fn new(most: usize, most_bytes: usize) -> Self {
         let values = Values { by_key: HashMap::new(), bytes: 0 };
         Self { values: Mutex::new(values), most, most_bytes }
     }
 
-    /// Returns the value, if it is current; one that is not is dropped.
+    /// Returns the value if it is current; an outdated one is dropped.
     pub fn get(&self, key: &K, is_current: impl FnOnce(Stamp, &V) -> bool) -> Option<V> {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = values.by_key.get(key)?;
@@ -48,7 +49,7 @@ impl<K: Eq + Hash, V: Clone> Kept<K, V> {
         None
     }
 
-    /// Keeps a value of about `bytes` bytes that was read after the stamp was taken, unless a newer one is there.
+    /// Stores a value of about `bytes` bytes that was read after the stamp was taken, unless a newer one is stored.
     pub fn keep(&self, key: K, stamp: Stamp, value: V, bytes: usize) {
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         if values.by_key.get(&key).is_some_and(|kept| kept.stamp > stamp) {

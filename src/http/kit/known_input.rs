@@ -1,7 +1,7 @@
-//! What an operation knows of its requests, and what of a request it does not know (contract 7, no. 48).
+//! The known parameters and body members of an operation, and errors for unknown ones (contract 7, no. 48).
 //!
-//! The knowledge comes from the description of the API, so a parameter or member counts as known exactly when it is described.
-//! Values are not looked at: a member of the wrong type is refused by its reader.
+//! They come from the description of the API, so a parameter or member is known exactly if it is described. Values are
+//! not checked: a member of the wrong type is refused by its reader.
 
 use serde_json::{Map, Value};
 
@@ -9,10 +9,10 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::query::Query;
 use crate::http::kit::rule::FieldRule;
 
-/// Unknown parameters, and unknown members, that are named: a request may hold ten thousands.
+/// Most unknown parameters, and most unknown members, that are reported: a request may hold tens of thousands.
 const NAMED_MAX: usize = 100;
 
-/// Parameters and body of one operation.
+/// Known parameters and body of one operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownInput {
     /// Names of query parameters.
@@ -21,31 +21,31 @@ pub struct KnownInput {
     pub body: KnownBody,
 }
 
-/// The body that an operation takes.
+/// The body of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum KnownBody {
-    /// None: of an object that is sent nevertheless every member is unknown.
+    /// No body: every member of an object that is sent is unknown.
     #[default]
     Empty,
     /// A JSON object.
     Object(KnownValue),
-    /// Something else than JSON.
+    /// A body other than JSON.
     Other,
 }
 
-/// A place in a JSON body.
+/// A value in a JSON body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownValue {
-    /// The members of an object in the order of the description; `None` = no object with fixed members.
+    /// Known members of an object in the order of the description; `None` = no object with fixed members.
     pub members: Option<Vec<(String, Self)>>,
-    /// The entries of a list.
+    /// Entries of a list.
     pub entries: Option<Box<Self>>,
     /// True if an object may have members of any name.
     pub is_open: bool,
 }
 
 impl KnownInput {
-    /// Names the query parameters that the operation does not know, each with those that it knows.
+    /// Errors for query parameters that the operation does not know, each with the known ones.
     #[must_use]
     pub fn unknown_parameters(&self, query: &Query) -> FieldErrors {
         let mut errors = FieldErrors::default();
@@ -60,8 +60,7 @@ impl KnownInput {
         errors
     }
 
-    /// Names the members of a body that the operation does not know by their dotted paths, each with those that are known in
-    /// its place.
+    /// Errors for unknown body members by their dotted paths, each with the members known there.
     #[must_use]
     pub fn unknown_members(&self, body: &Map<String, Value>) -> FieldErrors {
         let mut errors = FieldErrors::default();
@@ -75,7 +74,7 @@ impl KnownInput {
 }
 
 impl KnownValue {
-    /// What either of two descriptions of one place knows.
+    /// Combines two descriptions of one value: known is what either of them knows.
     #[must_use]
     pub fn or(mut self, other: Self) -> Self {
         self.is_open |= other.is_open;
@@ -109,7 +108,7 @@ impl KnownValue {
     }
 }
 
-/// The members of both, those of one name as one.
+/// The members of both; those with the same name are combined.
 fn joined(mut one: Vec<(String, KnownValue)>, two: Vec<(String, KnownValue)>) -> Vec<(String, KnownValue)> {
     for (name, value) in two {
         match one.iter_mut().find(|(known, _)| *known == name) {
@@ -120,7 +119,7 @@ fn joined(mut one: Vec<(String, KnownValue)>, two: Vec<(String, KnownValue)>) ->
     one
 }
 
-/// Notes the members that are unknown here, and looks into the others.
+/// Adds errors for unknown members here, and recurses into the others.
 fn unknown_of(
     sent: &Map<String, Value>,
     known: &[(String, KnownValue)],
@@ -197,7 +196,7 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// As many as fit into a body take no time and no room.
+    /// A body full of unknown members takes little time and memory.
     #[test]
     fn only_the_first_of_very_many_are_named() {
         let body: Map<String, Value> = (0..60_000).map(|n| (format!("k{n}"), json!({"a": 1}))).collect();

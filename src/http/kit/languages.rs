@@ -1,7 +1,7 @@
-//! The language of an answer (contract 1.11, RFC 9110 section 12.5.4).
+//! The language of a response (contract 1.11, RFC 9110 section 12.5.4).
 //!
-//! The organisation's languages are matched with `Accept-Language`. Nothing is ever refused: what cannot be read or
-//! met is answered in the default language.
+//! The organisation's languages are matched with `Accept-Language`. An invalid or unmatched header is never refused;
+//! the default language is used.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -9,7 +9,7 @@ use crate::model::access::Organisation;
 use crate::model::language::choose;
 use crate::model::translated::Translated;
 
-/// The language of one answer, and the one to fall back to.
+/// The language of one response, and its fallback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Languages {
     chosen: String,
@@ -33,13 +33,13 @@ impl Languages {
         Self { chosen: chosen.unwrap_or_else(|| default.clone()), default }
     }
 
-    /// The language of the answer.
+    /// Language of the response.
     #[must_use]
     pub fn chosen(&self) -> &str {
         &self.chosen
     }
 
-    /// Returns the text that the reader sees.
+    /// Returns the text in the reader's language.
     #[must_use]
     pub fn text<'t>(&self, text: &'t Translated) -> &'t str {
         text.text(&self.chosen, &self.default)

@@ -1,7 +1,7 @@
 //! Ids of other resources in bodies and query strings: `service_ids`, `statuspage_ids` (contract 4.10.2, 4.10.5).
 //!
-//! In a body every id must name something of the organisation; in a filter unknown and foreign ids are ignored. Here only
-//! forms are checked; which ids exist is asked of the store, all at once.
+//! In a body every id must exist in the organisation; in a filter unknown and foreign ids are ignored. Only the form is
+//! checked here; the existence of all ids is checked at once in the store.
 
 use std::collections::HashMap;
 
@@ -15,19 +15,19 @@ use crate::id::Id;
 /// Most ids in one filter.
 pub const FILTER_IDS_MAX: usize = 100;
 
-/// Ids of a body with their places in the list, without repetitions.
+/// Ids of a body with their indices in the list, without repetitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedIds {
     path: String,
     ids: Vec<(usize, Id)>,
 }
 
-/// The treatment of null entries.
+/// Treatment of null entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NullEntries {
-    /// It is refused.
+    /// They are refused.
     Refused,
-    /// It is left out.
+    /// They are ignored.
     Ignored,
 }
 
@@ -40,7 +40,7 @@ impl LinkedIds {
             if entry.value().is_null() && nulls == NullEntries::Ignored {
                 continue;
             }
-            // An entry of the wrong form is noted; whether the others exist is still to be told.
+            // An entry of the wrong form has added an error; the existence of the others is still checked.
             if let Some(id) = read_id(&entry)
                 && ids.iter().all(|(_, known)| *known != id)
             {
@@ -50,13 +50,13 @@ impl LinkedIds {
         Some(Self { path: field.path().to_owned(), ids })
     }
 
-    /// The ids in the order of the client.
+    /// The ids in the client's order.
     #[must_use]
     pub fn ids(&self) -> Vec<Id> {
         self.ids.iter().map(|(_, id)| *id).collect()
     }
 
-    /// The keys of the ids in the order of the client. An id that is not `known` is noted as an error.
+    /// The keys of the ids in the client's order. Adds an error for each id that is not `known`.
     pub fn resolve<K: Copy>(&self, kind: &'static str, known: &HashMap<Id, K>, errors: &Errors) -> Vec<K> {
         let mut keys = Vec::new();
         for (place, id) in &self.ids {
@@ -77,12 +77,12 @@ pub fn read_id(field: &Field<'_>) -> Option<Id> {
     text.trim().parse().ok().or_else(|| field.refuse(FieldRule::IdForm))
 }
 
-/// The filter `service_ids`: `None` when it was not sent, `Some` of nothing when it selects nothing.
+/// The filter `service_ids`: `None` if not sent, empty if it selects nothing.
 pub fn read_service_filter(query: &Query, errors: &mut FieldErrors) -> Option<Vec<Id>> {
     read_id_filter(query, "service_ids", errors)
 }
 
-/// The filter by ids with this name, likewise.
+/// The filter by ids with this name; as [`read_service_filter`].
 pub fn read_id_filter(query: &Query, name: &str, errors: &mut FieldErrors) -> Option<Vec<Id>> {
     let items = query.list(name)?;
     if items.len() > FILTER_IDS_MAX {

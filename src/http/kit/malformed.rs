@@ -1,26 +1,26 @@
-//! Requests that cannot be read (400): the part that is wrong, and what a client reads about it.
+//! Requests that cannot be parsed (400), with the client's message.
 //!
-//! What can be read and is wrong is told by field (`rule`).
+//! Errors in parsed requests are reported by field (`rule`).
 
-/// The part of a request that cannot be read (400).
+/// The part of a request that cannot be parsed (400).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// Not JSON, not UTF-8, or nested too deep.
+    /// Not JSON, not UTF-8, or nested too deeply.
     #[error("The request body is not valid JSON.")]
     Json,
-    /// JSON, but no object.
+    /// JSON, but not an object.
     #[error("The request body must be a JSON object.")]
     NoObject,
-    /// Another content type than JSON, or a content encoding.
+    /// A content type other than JSON, or a content encoding.
     #[error("Send the request body as application/json.")]
     ContentType,
-    /// Another content type than a form with a file.
+    /// A content type other than a form with a file.
     #[error("Send the file as multipart/form-data.")]
     FileContentType,
-    /// No id of an event that this organisation was sent.
+    /// Not an event id of this organisation.
     #[error("The Last-Event-ID header is not the id of an event.")]
     LastEventId,
-    /// The form of `Idempotency-Key`.
+    /// An invalid `Idempotency-Key`.
     #[error("The Idempotency-Key header must have 1 to 255 visible ASCII characters.")]
     IdempotencyKey,
 }

@@ -1,7 +1,7 @@
-//! The tools of the API that know no resource: what a request says, what an answer is, which rule a field breaks.
+//! Tools of the API that know no resource: parsing requests, building responses, field rules.
 //!
-//! Everything here could serve another API unchanged but for the texts of [`rule`] and [`quota`]. Nothing here knows the
-//! route table or the application's state.
+//! Everything here could serve another API unchanged, except for the texts of [`rule`] and [`quota`]. Nothing here
+//! knows the route table or the application state.
 
 pub mod body;
 pub mod compressed;

@@ -1,6 +1,7 @@
-//! Page-based lists (contract 1.4): which rows are asked for, and the envelope with `links` and `meta`.
+//! Page-based lists (contract 1.4): the requested rows, and the envelope with `links` and `meta`.
 //!
-//! Paging is never refused: what cannot be read becomes the default. Counting and selecting rows is the store's.
+//! Paging is never refused: invalid values are replaced by the defaults. Counting and selecting rows is done by the
+//! store.
 
 use serde_json::{Value, json};
 
@@ -12,13 +13,13 @@ pub const DEFAULT_PER_PAGE: u64 = 15;
 /// Most rows per page.
 pub const MAX_PER_PAGE: u64 = 100;
 
-/// The largest page number that is told apart: every client can read it back.
+/// Largest distinguished page number: every client can represent it.
 const MAX_PAGE: u64 = 1 << 53;
 
-/// The page of a list that is asked for.
+/// The requested page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRequest {
-    /// From 1.
+    /// Page number, from 1.
     pub page: u64,
     /// 1..=100, or all rows of a whole collection.
     pub per_page: u64,
@@ -44,19 +45,19 @@ impl PageRequest {
         Self { page: 1, per_page: total.max(1) }
     }
 
-    /// Rows before the page; saturates at the largest number that a database takes.
+    /// Number of rows before the page; saturates at the largest number that a database accepts.
     #[must_use]
     pub fn offset(&self) -> u64 {
         (self.page - 1).saturating_mul(self.per_page).min(i64::MAX.cast_unsigned())
     }
 
-    /// The rows of the page.
+    /// Offset and limit of the page.
     #[must_use]
     pub fn window(&self) -> PageWindow {
         PageWindow { offset: self.offset(), limit: self.per_page }
     }
 
-    /// The part of a complete list that the page shows.
+    /// Cuts the rows of the page out of a complete list.
     #[must_use]
     pub fn cut<T>(&self, rows: Vec<T>) -> Vec<T> {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
@@ -64,13 +65,13 @@ impl PageRequest {
     }
 }
 
-/// Reads `per_page` alone, for lists that are walked by cursor.
+/// Reads `per_page` alone, for lists paged by cursor.
 #[must_use]
 pub fn read_per_page(query: &Query, default: u64) -> u64 {
     whole_number(query.lenient("per_page")).map_or(default, |rows| rows.clamp(1, MAX_PER_PAGE))
 }
 
-/// A whole number; a negative one counts as 0, one beyond all bounds as the largest.
+/// A whole number; a negative one counts as 0, one out of range as the largest.
 fn whole_number(text: Option<&str>) -> Option<u64> {
     let text = text?;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -81,16 +82,16 @@ fn whole_number(text: Option<&str>) -> Option<u64> {
     Some(if text.starts_with('-') { 0 } else { size })
 }
 
-/// The answer to a list request.
+/// The response to a list request.
 #[derive(Clone, Debug)]
 pub struct Page<'a> {
     /// The request.
     pub request: PageRequest,
-    /// Rows of the whole list.
+    /// Number of rows of the whole list.
     pub total: u64,
     /// Absolute URL of the list without query: `meta.path`.
     pub path: &'a str,
-    /// The parameters that links repeat.
+    /// Parameters that are repeated in links.
     pub query: &'a Query,
 }
 

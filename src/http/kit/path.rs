@@ -1,7 +1,7 @@
-//! The path of a request (contract 1.1): decoded segments, and how a route's pattern matches them.
+//! The path of a request (contract 1.1): decoded segments, matched against patterns of routes.
 //!
-//! Exactly one trailing slash is forgiven; nothing is normalised, nothing redirected. An id of the wrong form is an
-//! id that does not exist.
+//! Exactly one trailing slash is accepted; nothing is normalised or redirected. A malformed id counts as an id that
+//! does not exist.
 
 use percent_encoding::percent_decode_str;
 
@@ -9,14 +9,14 @@ use crate::http::kit::error::ApiError;
 use crate::http::kit::query;
 use crate::id::Id;
 
-/// A request's path, split and percent-decoded once.
+/// The path of a request, split and percent-decoded once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPath {
     segments: Vec<String>,
 }
 
 impl RequestPath {
-    /// Reads the path of a request target.
+    /// Parses the path of a request target.
     #[must_use]
     pub fn parse(raw: &str) -> Self {
         let raw = raw.strip_prefix('/').unwrap_or(raw);
@@ -31,31 +31,31 @@ impl RequestPath {
         self.segments.first().is_some_and(|first| first == "v1")
     }
 
-    /// The path as links show it: without trailing slash, percent-encoded.
+    /// The path for links: without trailing slash, percent-encoded.
     #[must_use]
     pub fn canonical(&self) -> String {
         self.segments.iter().map(|segment| format!("/{}", query::encode(segment))).collect()
     }
 }
 
-/// The path of a route: `/v1/services/{id}`.
+/// A path pattern, such as `/v1/services/{id}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern(&'static str);
 
 impl Pattern {
-    /// A pattern; a segment in braces matches anything but nothing.
+    /// A pattern; a segment in braces matches any non-empty text.
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
         Self(text)
     }
 
-    /// Its text.
+    /// Text of the pattern.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         self.0
     }
 
-    /// The values of the segments in braces, when the pattern matches.
+    /// The values of the segments in braces, if the pattern matches.
     #[must_use]
     pub fn captures(self, path: &RequestPath) -> Option<PathValues> {
         let mut values = Vec::new();
@@ -71,7 +71,7 @@ impl Pattern {
         given.next().is_none().then_some(PathValues(values))
     }
 
-    /// Returns the number of segments in braces: the fewer, the more exactly a pattern says what it means.
+    /// Returns the number of segments in braces; a pattern with fewer is more specific.
     #[must_use]
     pub fn parameters(self) -> usize {
         self.segments().filter(|segment| is_parameter(segment)).count()
@@ -94,7 +94,7 @@ impl PathValues {
     /// The value at this position.
     ///
     /// # Errors
-    /// 404 when the route has no such position.
+    /// 404 if the route has no such position.
     pub fn text(&self, at: usize) -> Result<&str, ApiError> {
         self.0.get(at).map(String::as_str).ok_or(ApiError::NotFound)
     }
@@ -102,7 +102,7 @@ impl PathValues {
     /// The id at this position.
     ///
     /// # Errors
-    /// 404 when it has not the form of an id.
+    /// 404 if the text is not a well-formed id.
     pub fn id(&self, at: usize) -> Result<Id, ApiError> {
         self.text(at)?.parse().map_err(|_| ApiError::NotFound)
     }

@@ -1,7 +1,7 @@
-//! Query strings (contract 1.7, specification 4.9): which values a parameter has, and the original order for links.
+//! Query strings (contract 1.7, specification 4.9): the values of parameters, and the original order for links.
 //!
-//! A [`Query`] is parsed once. Unknown parameters are kept for links and otherwise ignored. What an empty value
-//! means depends on the parameter, so "sent empty" stays visible to the reader of a parameter.
+//! A [`Query`] is parsed once. Unknown parameters are kept for links and otherwise ignored. The meaning of an empty
+//! value depends on the parameter, so readers can distinguish it from a missing one.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::rule::FieldRule;
 use crate::http::kit::timestamp;
 
-/// Everything but RFC 3986's unreserved characters.
+/// All characters except RFC 3986's unreserved ones.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The parameters of one request, in their original order.
@@ -24,17 +24,17 @@ pub struct Query {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Parameter {
-    /// Decoded, without brackets.
+    /// Decoded name, without brackets.
     name: String,
     /// True if the name ended in `[]` or `[N]`.
     bracketed: bool,
-    /// Decoded.
+    /// Decoded value.
     value: String,
-    /// `name=value` percent-encoded anew, for links.
+    /// `name=value`, percent-encoded again for links.
     encoded: String,
 }
 
-/// The values that were sent for one name: the form that occurs last.
+/// The values sent for one name, in the form that occurs last.
 enum Sent<'a> {
     Plain(&'a str),
     Bracketed(Vec<&'a str>),
@@ -50,7 +50,7 @@ pub struct Item<'a> {
 }
 
 impl Item<'_> {
-    /// The error key of this item.
+    /// Error key of this item.
     #[must_use]
     pub fn path(&self, name: &str) -> String {
         format!("{name}.{}", self.position)
@@ -58,26 +58,25 @@ impl Item<'_> {
 }
 
 impl Query {
-    /// Reads the part of a request target behind the `?`.
+    /// Parses the part of a request target after the `?`.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let pairs = text.split('&').filter(|pair| !pair.is_empty());
         Self { parameters: pairs.map(Parameter::parse).collect() }
     }
 
-    /// Returns true if the parameter was sent at all, in any form.
+    /// Returns true if the parameter was sent, in any form.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.parameters.iter().any(|parameter| parameter.name == name)
     }
 
-    /// The names of all parameters, in their order; one that was sent several times comes as often.
+    /// The names of all parameters in order, with repetitions.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parameters.iter().map(|parameter| parameter.name.as_str())
     }
 
-    /// The value of a single-value parameter, trimmed; `""` when it was sent empty. The bracket form is noted as
-    /// an error.
+    /// The value of a single-value parameter, trimmed; `""` if it was sent empty. The bracket form adds an error.
     pub fn single<'a>(&'a self, name: &str, errors: &mut FieldErrors) -> Option<&'a str> {
         match self.sent(name)? {
             Sent::Plain(value) => Some(value.trim()),
@@ -88,12 +87,12 @@ impl Query {
         }
     }
 
-    /// As [`Query::single`], for narrowing filters: sent empty is as good as not sent.
+    /// As [`Query::single`], for filters: an empty value counts as not sent.
     pub fn narrowing<'a>(&'a self, name: &str, errors: &mut FieldErrors) -> Option<&'a str> {
         self.single(name, errors).filter(|value| !value.is_empty())
     }
 
-    /// The plain value without any complaint: for parameters that are never refused.
+    /// The plain value without errors, for parameters that are never refused.
     #[must_use]
     pub fn lenient(&self, name: &str) -> Option<&str> {
         match self.sent(name)? {
@@ -102,7 +101,7 @@ impl Query {
         }
     }
 
-    /// The items of a list parameter: trimmed, without empty items and repetitions. `Some` of nothing when the
+    /// The items of a list parameter: trimmed, without empty items and repetitions. `Some` of an empty list if the
     /// parameter was sent empty.
     #[must_use]
     pub fn list(&self, name: &str) -> Option<Vec<Item<'_>>> {
@@ -121,7 +120,7 @@ impl Query {
         Some(items)
     }
 
-    /// A narrowing list of words; each that is none of those allowed is noted as an error. Empty when it was not sent.
+    /// A filter with a list of words. Adds an error for each word that is not allowed. Empty if it was not sent.
     pub fn words<T: FromStr>(&self, name: &str, allowed: &[&str], errors: &mut FieldErrors) -> Vec<T> {
         let mut words = Vec::new();
         for item in self.list(name).into_iter().flatten() {
@@ -133,7 +132,7 @@ impl Query {
         words
     }
 
-    /// A narrowing boolean: `true`, `false`, `1`, `0` in any case.
+    /// A filter with a boolean: `true`, `false`, `1`, `0` in any case.
     pub fn boolean(&self, name: &str, errors: &mut FieldErrors) -> Option<bool> {
         let value = self.narrowing(name, errors)?;
         let read = read_boolean(value);
@@ -143,14 +142,13 @@ impl Query {
         read
     }
 
-    /// Returns true if the parameter plainly says true. What is not a boolean is refused elsewhere
-    /// ([`Query::boolean`]).
+    /// Returns true if the parameter is true. Anything but a boolean is refused by [`Query::boolean`].
     #[must_use]
     pub fn is_true(&self, name: &str) -> bool {
         self.lenient(name).and_then(read_boolean) == Some(true)
     }
 
-    /// A narrowing moment.
+    /// A filter with a timestamp.
     pub fn timestamp(&self, name: &str, errors: &mut FieldErrors) -> Option<Timestamp> {
         let value = self.narrowing(name, errors)?;
         let read = timestamp::parse_query(value);
@@ -160,7 +158,7 @@ impl Query {
         read
     }
 
-    /// The narrowing period `from`..`to`; a `to` that is not later than `from` is noted as an error.
+    /// The filter `from`..`to`. Adds an error if `to` is not later than `from`.
     pub fn period(&self, errors: &mut FieldErrors) -> (Option<Timestamp>, Option<Timestamp>) {
         let (from, to) = (self.timestamp("from", errors), self.timestamp("to", errors));
         if let (Some(from), Some(to)) = (from, to)
@@ -171,7 +169,7 @@ impl Query {
         (from, to)
     }
 
-    /// The parameters except `left_out`, in their original order, percent-encoded anew and each followed by `&`.
+    /// The parameters except `left_out`, in their original order, percent-encoded again and each followed by `&`.
     #[must_use]
     pub fn encoded_without(&self, left_out: &str) -> String {
         let kept = self.parameters.iter().filter(|parameter| !parameter.is_plain(left_out));
@@ -210,7 +208,7 @@ impl Parameter {
     }
 }
 
-/// `name[]` and `name[7]` without their brackets.
+/// The name without the brackets of `name[]` and `name[7]`.
 fn without_brackets(name: &str) -> Option<&str> {
     let (bare, index) = name.strip_suffix(']')?.split_once('[')?;
     (!bare.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(bare)

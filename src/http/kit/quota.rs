@@ -1,13 +1,13 @@
-//! Quotas that are refused with `upsell` (contract 3.2, 3.3): which status, which key, which text.
+//! Quotas that are refused with `upsell` (contract 3.2, 3.3): their status, key and text.
 //!
-//! The quotas that are refused as field errors (tags, published pages, intervals) are rules of their fields
-//! (`rule`). Counting is the store's business, inside the transaction of the write.
+//! Quotas that are refused as field errors (tags, published pages, intervals) are rules of their fields (`rule`). The
+//! store counts, in the transaction of the write.
 
 use std::fmt;
 
 use actix_web::http::StatusCode;
 
-/// A number of the plan that is refused as a whole request.
+/// A limit of the plan that refuses a whole request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quota {
     /// Services that are not paused.
@@ -20,26 +20,26 @@ pub enum Quota {
     Statuspages,
     /// Components of one page.
     Components,
-    /// Rules for automatic incidents.
+    /// Policies for automatic incidents.
     IncidentPolicies,
-    /// Sets of tags that tokens can be confined to.
+    /// Access scopes for tokens.
     AccessScopes,
-    /// Maintenance windows that come again.
+    /// Series of recurring maintenances.
     MaintenanceSeries,
-    /// Ways by which people are told what happens.
+    /// Notification channels.
     NotificationChannels,
-    /// Promises about services.
+    /// SLA targets.
     SlaTargets,
-    /// Rules that say whom incidents are told to.
+    /// Escalation policies.
     EscalationPolicies,
-    /// People who can be told.
+    /// Contacts.
     Contacts,
-    /// Schedules that say who is on duty.
+    /// On-call schedules.
     OncallSchedules,
 }
 
 impl Quota {
-    /// The key of contract 3.1.
+    /// Key in contract 3.1.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Quota {
         }
     }
 
-    /// 403 for services and domains, 402 for the other counted limits (contract 7, choice 10).
+    /// 403 for services and domains, 402 for the other limits (contract 7, choice 10).
     #[must_use]
     pub const fn status(self) -> StatusCode {
         match self {
@@ -79,14 +79,14 @@ impl Quota {
     }
 }
 
-/// A quota that is used up.
+/// An exhausted quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct QuotaExceeded {
     /// The quota.
     pub quota: Quota,
-    /// The number that the plan allows.
+    /// The limit of the plan.
     pub limit: u32,
-    /// The number in use.
+    /// The current number.
     pub usage: u64,
 }
 

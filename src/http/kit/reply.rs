@@ -1,7 +1,7 @@
-//! A successful answer (contract 1.3): status, headers of its own, JSON body.
+//! A successful response (contract 1.3): status, its own headers, JSON body.
 //!
-//! It is a plain value until the gate renders it, so that it can be stored and repeated. The headers of every
-//! response (contract 1.12) are the gate's.
+//! It is a plain value until the gate renders it, so that it can be stored and repeated. The headers of every response
+//! (contract 1.12) are added by the gate.
 
 use std::convert::Infallible;
 
@@ -20,10 +20,10 @@ use crate::http::kit::view::to_text;
 use crate::id::Id;
 use crate::store::idempotency_keys::AnswerHead;
 
-/// Asks proxies not to wait until they have more to pass on.
+/// Tells proxies not to buffer the response.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// The headers of every answer (contract 1.12).
+/// Adds the headers of every response (contract 1.12).
 pub fn add_common(headers: &mut HeaderMap, request_id: &str) {
     if let Ok(id) = HeaderValue::from_str(request_id) {
         headers.insert(X_REQUEST_ID, id);
@@ -32,25 +32,25 @@ pub fn add_common(headers: &mut HeaderMap, request_id: &str) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }
 
-/// The answer of a handler.
+/// The response of a handler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// 200, 201 or 202.
     pub status: StatusCode,
-    /// Headers that belong to this answer alone.
+    /// Headers specific to this response.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// The whole body.
+    /// Body.
     pub body: ReplyBody,
 }
 
-/// The body of an answer.
+/// The body of a response.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReplyBody {
-    /// To be written.
+    /// JSON to be serialized.
     Json(Value),
-    /// As it is written: from a view, or once before and repeated byte for byte.
+    /// Serialized JSON: from a view, or stored and repeated byte for byte.
     Text(String),
-    /// Events, as they happen.
+    /// A stream of events.
     Events(EventStream),
 }
 
@@ -61,7 +61,7 @@ impl Reply {
         Self { status: StatusCode::OK, headers: Vec::new(), body: ReplyBody::Json(body) }
     }
 
-    /// 200 with this view as the whole body, written without a tree of values in between: for long lists.
+    /// 200 with this view as the whole body, serialized without an intermediate tree of values: for long lists.
     #[must_use]
     pub fn view(body: &impl Serialize) -> Self {
         Self { status: StatusCode::OK, headers: Vec::new(), body: ReplyBody::Text(to_text(body)) }
@@ -73,7 +73,7 @@ impl Reply {
         Self::ok(enveloped(data))
     }
 
-    /// 201 with `{"data": …}` and the new resource's address in `Location`.
+    /// 201 with `{"data": …}` and the URL of the new resource in `Location`.
     #[must_use]
     pub fn created(data: Value, location: &str) -> Self {
         let location = HeaderValue::from_str(location).map(|value| (header::LOCATION, value));
@@ -84,20 +84,20 @@ impl Reply {
         }
     }
 
-    /// 202 with `{"data": …}`: the work goes on.
+    /// 202 with `{"data": …}`: the work continues.
     #[must_use]
     pub fn accepted(data: Value) -> Self {
         Self { status: StatusCode::ACCEPTED, ..Self::data(data) }
     }
 
-    /// 200 with a document of another kind than JSON.
+    /// 200 with a document that is not JSON.
     #[must_use]
     pub fn document(content_type: &'static str, text: String) -> Self {
         let content_type = (header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         Self { status: StatusCode::OK, headers: vec![content_type], body: ReplyBody::Text(text) }
     }
 
-    /// 200 with a page for people, which may do what the policy allows.
+    /// 200 with an HTML page, restricted by the content security policy.
     #[must_use]
     pub fn page(html: String, policy: &'static str) -> Self {
         let mut page = Self::document("text/html; charset=utf-8", html);
@@ -105,14 +105,14 @@ impl Reply {
         page
     }
 
-    /// 200 with events as they happen. Proxies are told to pass each on at once.
+    /// 200 with a stream of events. Proxies are told not to buffer it.
     #[must_use]
     pub fn events(stream: EventStream) -> Self {
         let unbuffered = (X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
         Self { status: StatusCode::OK, headers: vec![unbuffered], body: ReplyBody::Events(stream) }
     }
 
-    /// The same for a request that wants no body: one without an end would be waited for.
+    /// The same response for a `HEAD` request: without an endless body.
     #[must_use]
     pub fn for_head(self) -> Self {
         match &self.body {
@@ -122,26 +122,26 @@ impl Reply {
         self
     }
 
-    /// 200 for a delete.
+    /// 200 with the id of a deleted resource.
     #[must_use]
     pub fn deleted(id: Id) -> Self {
         Self::data(json!({"id": id.as_str(), "deleted": true}))
     }
 
-    /// The answer with the headers of translatable fields (contract 1.11).
+    /// Adds the headers of translatable fields (contract 1.11).
     #[must_use]
     pub fn in_language(mut self, languages: &Languages) -> Self {
         self.headers.extend(languages.headers());
         self
     }
 
-    /// An earlier answer.
+    /// A response from the store.
     #[must_use]
     pub const fn stored(status: StatusCode, headers: Vec<(HeaderName, HeaderValue)>, body: String) -> Self {
         Self { status, headers, body: ReplyBody::Text(body) }
     }
 
-    /// The same with its body written, which takes the longer the more it says.
+    /// Serializes the body, which takes time for a long one.
     #[must_use]
     pub fn written(self) -> Self {
         let body = match self.body {
@@ -161,7 +161,7 @@ impl Reply {
         }
     }
 
-    /// Returns the part of it that is kept beside its body (contract 1.10).
+    /// Returns the part that is stored beside the body (contract 1.10).
     #[must_use]
     pub fn head(&self) -> AnswerHead {
         let value = |wanted: HeaderName| {
@@ -172,7 +172,7 @@ impl Reply {
         AnswerHead { status: self.status.as_u16(), location, language }
     }
 
-    /// The answer on the wire.
+    /// The HTTP response.
     #[must_use]
     pub fn to_response(&self) -> HttpResponse {
         let mut response = HttpResponse::build(self.status);
@@ -184,7 +184,7 @@ impl Reply {
                 response.content_type("text/event-stream");
                 match stream.take() {
                     Some(chunks) => response.streaming(chunks),
-                    // A body without a length, of which a client that asks for the head is sent nothing.
+                    // A body without a length; a `HEAD` request gets none of it.
                     None => response.streaming(empty::<Result<Bytes, Infallible>>()),
                 }
             }

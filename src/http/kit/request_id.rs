@@ -1,15 +1,15 @@
-//! The id under which a request appears in answers and logs (contract 1.12).
+//! The request id in responses and logs (contract 1.12).
 
 use actix_web::http::header::{HeaderMap, HeaderName};
 
 use crate::id::Id;
 
-/// The header that carries it, in both directions.
+/// The header with the id, in requests and responses.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const MAX_LENGTH: usize = 64;
 
-/// The client's id when it has 1 to 64 visible ASCII characters, otherwise a new one.
+/// The client's id if it has 1 to 64 visible ASCII characters, otherwise a new one.
 #[must_use]
 pub fn request_id(headers: &HeaderMap) -> String {
     let sent = headers.get(X_REQUEST_ID).map(|value| value.as_bytes());

@@ -1,17 +1,17 @@
-//! The rules that a field can break, each with its exact text (contract 5.3).
+//! The rules of fields, each with its exact error text (contract 5.3).
 //!
-//! A [`FieldRule`] carries the facts that its text shows and nothing else; it never carries a submitted secret.
-//! Which field broke it is the business of `field_errors`.
+//! A [`FieldRule`] carries only the values that its text shows, never a submitted secret. `field_errors` maps fields to
+//! broken rules.
 
 use std::sync::Arc;
 
 /// A broken rule; its `Display` is the text that clients see.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldRule {
-    /// The key is missing (or blank, where the contract says that blank counts as missing).
+    /// The key is missing (or blank, where the contract counts blank as missing).
     #[error("This field is required.")]
     Required,
-    /// The key is there with null, which this field does not allow.
+    /// The key has the value null, which this field does not allow.
     #[error("This field must not be null.")]
     NotNull,
     /// Not a JSON string.
@@ -50,10 +50,10 @@ pub enum FieldRule {
     /// More entries than this.
     #[error("Send at most {0} entries.")]
     MaxItems(usize),
-    /// Settings that take more bytes than this when they are stored.
+    /// Settings that take more bytes than this when stored.
     #[error("The stored settings may take at most {0} bytes.")]
     SettingsBytes(usize),
-    /// None of the listed words; build it with [`FieldRule::unknown_word`].
+    /// Not one of the listed words; build it with [`FieldRule::unknown_word`].
     #[error("Unknown value. Allowed: {0}.")]
     Enum(String),
     /// A query parameter that is neither true nor false.
@@ -62,13 +62,13 @@ pub enum FieldRule {
     /// A single-value query parameter in bracket form.
     #[error("Send a single value.")]
     SingleValue,
-    /// None of the forms of contract 1.6.
+    /// Not one of the forms of contract 1.6.
     #[error("This is not a valid ISO 8601 date or date-time between 1970 and 2200.")]
     Timestamp,
-    /// A time to come.
+    /// A time in the future.
     #[error("This time must not be in the future.")]
     NotFuture,
-    /// A time that has been.
+    /// A time in the past.
     #[error("This time must be in the future.")]
     NotPast,
     /// Not later than the named field.
@@ -80,18 +80,17 @@ pub enum FieldRule {
     /// A field that is fixed at creation, with another value.
     #[error("This field cannot be changed after creation.")]
     Immutable,
-    /// A key that the contract refuses where it stands, with those that are known there; build it with
-    /// [`FieldRule::unknown_key`].
+    /// An unknown key that the contract refuses here, with the known ones; build it with [`FieldRule::unknown_key`].
     #[error("Unknown field.")]
     UnknownKey(Arc<str>),
-    /// A member that the operation does not know, of a strict request; build it with [`FieldRule::unknown_member`].
+    /// A member of a strict request that the operation does not know; build it with [`FieldRule::unknown_member`].
     #[error("Unknown field. {0}")]
     UnknownMember(String),
-    /// A query parameter that the operation does not know, of a strict request; build it with
+    /// A query parameter of a strict request that the operation does not know; build it with
     /// [`FieldRule::unknown_parameter`].
     #[error("Unknown parameter. {0}")]
     UnknownParameter(String),
-    /// An id of the right form that names nothing in the organisation.
+    /// A well-formed id that does not exist in the organisation.
     #[error("No {kind} with the ID {id} exists.")]
     UnknownId {
         /// `service`, `status page`, `tag` or `component`.
@@ -102,13 +101,13 @@ pub enum FieldRule {
     /// Not 21 characters of the id alphabet.
     #[error("This is not a valid ID.")]
     IdForm,
-    /// A cursor that this server did not make for this list.
+    /// A cursor that this server did not create for this list.
     #[error("This cursor is not valid.")]
     Cursor,
     /// A language that the organisation does not use.
     #[error("The organisation does not use the language {0}.")]
     LocaleUnknown(String),
-    /// The text of the default language is missing.
+    /// The text in the default language is missing.
     #[error("A text in the default language ({0}) is required.")]
     LocaleDefault(String),
     /// A language that the status page does not offer.
@@ -129,7 +128,7 @@ pub enum FieldRule {
     /// Target of an `icmp` service.
     #[error("Enter a host name or an IP address.")]
     TargetHost,
-    /// A code that names no active location.
+    /// A code that is not an active location.
     #[error("No active location with the code {0} exists.")]
     Probe(String),
     /// Every location in effect would only count for reachability.
@@ -141,22 +140,22 @@ pub enum FieldRule {
     /// `settings` of a manual service.
     #[error("Manual services have no settings.")]
     SettingsManual,
-    /// A ping address asked of another type.
+    /// A ping address requested for another type.
     #[error("Only heartbeat services have a ping address.")]
     CheckTypeHeartbeat,
-    /// A text that has not this form.
+    /// A text that does not have this form.
     #[error("Use {0}.")]
     Form(&'static str),
-    /// A template that cannot be filled: where and why. Templates are no secrets.
+    /// A template that cannot be rendered: where and why. Templates are no secrets.
     #[error("This template cannot be filled: {0}.")]
     Template(String),
     /// A message that is not dead.
     #[error("Only dead notifications can be tried again.")]
     NotDead,
-    /// The placeholder where nothing is stored.
+    /// The placeholder without a stored secret.
     #[error("There is no stored value to keep for this field.")]
     SecretMissing,
-    /// The placeholder where no secret lives.
+    /// The placeholder in a field without secrets.
     #[error("The keep placeholder is only allowed for secret values.")]
     SecretMisplaced,
     /// Not an RFC 9110 token of 1 to 256 characters.
@@ -165,7 +164,7 @@ pub enum FieldRule {
     /// A header value with control characters.
     #[error("This is not a valid header value.")]
     HeaderValue,
-    /// The same header name again, perhaps in another spelling.
+    /// A repeated header name, perhaps in another spelling.
     #[error("This header is given twice.")]
     HeaderTwice,
     /// A header that the probe sets itself.
@@ -177,25 +176,25 @@ pub enum FieldRule {
     /// A condition field that this DNS record type does not have.
     #[error("This field is not available for this record type.")]
     ConditionFieldOfRecord,
-    /// A condition value that the field and operator cannot be compared with.
+    /// A condition value that cannot be compared with the field by the operator.
     #[error("This value does not fit the field and operator.")]
     ConditionValue,
-    /// An entry that looks like a tag id and names no tag.
+    /// An entry in the form of a tag id that does not exist.
     #[error("No tag with the ID or name {0} exists.")]
     TagUnknown(String),
-    /// An entry of the services that another one depends on, which names nothing.
+    /// An entry of `depends_on` that does not exist.
     #[error("No service or tag with the ID or name {0} exists.")]
     DependencyUnknown(String),
-    /// An entry of the services that another one depends on, which names that one.
+    /// An entry of `depends_on` that is the service itself.
     #[error("A service cannot depend on itself.")]
     DependencyItself,
-    /// Services that would depend on themselves, by way of others: their names in the order of the circle.
+    /// A dependency cycle: the names of its services in order.
     #[error("These services would depend on each other: {0}.")]
     DependencyCircle(String),
     /// An entry that cannot be read as a tag name.
     #[error("This is not a valid tag name.")]
     TagForm,
-    /// A tag key against its pattern.
+    /// A tag key that does not match its pattern.
     #[error(
         "Use 1 to 50 letters, digits, \"_\", \".\" or \"-\"; the first and the last must be a letter or digit."
     )]
@@ -203,87 +202,87 @@ pub enum FieldRule {
     /// Not `#RRGGBB`.
     #[error("Enter a colour as #RRGGBB.")]
     Color,
-    /// `assigned`, `deleted` or `renamed`.
+    /// A system tag must not be `assigned`, `deleted` or `renamed`.
     #[error("Tags set by the server agent cannot be {0}.")]
     TagSystem(&'static str),
-    /// A simulation of a service that no location checks.
+    /// A simulation of a service without locations.
     #[error("Only services that locations check can be simulated.")]
     NotProbed,
-    /// A setting whose effect stored results do not tell.
+    /// A setting whose effect cannot be derived from stored results.
     #[error("Stored results do not tell what this would have changed.")]
     NotReplayed,
-    /// A period of which nothing is kept, or shown.
+    /// A period of which nothing is stored, or shown.
     #[error("No results of this period are kept.")]
     NotKept,
-    /// A period of more days.
+    /// A period of more than this number of days.
     #[error("The period may have at most {0} days.")]
     PeriodDays(i64),
-    /// A period with more stored results.
+    /// A period with more than this number of stored results.
     #[error("There are more than {0} results in this period; ask for a shorter one.")]
     TooManyResults(usize),
-    /// A period in which locations would look too often.
+    /// A period in which locations would make too many checks.
     #[error("There would be too many checks in this period; ask for a shorter one.")]
     TooManyLooks,
     /// A second tag with the same key and value.
     #[error("A tag with this key and value exists already.")]
     TagExists,
-    /// A tag that others refer to, with their names.
+    /// A tag that is referenced by these items.
     #[error("This tag is still in use: {0}.")]
     TagInUse(String),
-    /// A notification channel that escalation policies tell, with their names.
+    /// A notification channel that is used by these escalation policies.
     #[error("Escalation policies tell this notification channel: {0}.")]
     ChannelInUse(String),
-    /// A notification channel by which contacts are told, with their names.
+    /// A notification channel that is used by these contacts.
     #[error("Contacts are told by this notification channel: {0}.")]
     ChannelOfContacts(String),
-    /// A contact that others refer to, with their names.
+    /// A contact that is referenced by these items.
     #[error("This contact is still in use: {0}.")]
     ContactInUse(String),
-    /// An on-call schedule that escalation policies name, with their names.
+    /// An on-call schedule that is referenced by these escalation policies.
     #[error("Escalation policies tell whoever is on duty in this schedule: {0}.")]
     ScheduleInUse(String),
-    /// More rows than there may be, of a kind that people clear themselves.
+    /// More rows than this of a kind that users delete themselves.
     #[error("There may be at most {0} of these; delete some that are over.")]
     TooMany(u64),
-    /// A time between two moments that is longer.
+    /// More than this number of days after the named field.
     #[error("This time may be at most {0} days after {1}.")]
     DaysAfter(i64, &'static str),
-    /// A step of an escalation policy that tells nobody.
+    /// A step of an escalation policy without recipients.
     #[error("Name at least one channel, contact or on-call schedule.")]
     StepNobody,
-    /// Somebody who was not asked to cover.
+    /// A contact that was not asked to cover.
     #[error("This contact was not asked.")]
     NotAsked,
-    /// Nobody but the asker in a schedule.
+    /// A schedule with no contact other than the asker.
     #[error("There is nobody else in this schedule who could be asked.")]
     NobodyToAsk,
-    /// Whoever asks to be covered cannot cover.
+    /// A contact that asks itself to cover.
     #[error("Ask somebody else than the contact who asks.")]
     AsksItself,
-    /// A member that another kind of rotation does not have.
+    /// A member that belongs to another kind of rotation.
     #[error("A rotation of this kind does not have this field.")]
     RotationField,
-    /// The plan's number of tags is used up.
+    /// The plan's limit of tags is reached.
     #[error("The plan allows {limit} tags; {usage} exist.")]
     TagQuota {
-        /// The plan's number.
+        /// The limit of the plan.
         limit: u32,
-        /// The number that exist.
+        /// The number of existing tags.
         usage: u64,
     },
     /// A second access scope with the same name.
     #[error("An access scope with this name exists already.")]
     ScopeExists,
-    /// An access scope that tokens are confined to, with their names.
+    /// An access scope that these tokens are confined to.
     #[error("Tokens are confined to this access scope: {0}.")]
     ScopeInUse(String),
-    /// Tags of a service that its own writer would not see.
+    /// Tags that would make a service invisible to its own writer.
     #[error("Keep at least one tag of the access scope of this token.")]
     ScopeTag,
-    /// A link to no service that its own writer sees.
+    /// Links without any service that is visible to the writer.
     #[error("Name at least one service of the access scope of this token.")]
     ScopeService,
-    /// `resolved` where only the resolve operation may say so.
+    /// `resolved`, which only the resolve operation may set.
     #[error("Resolve the incident with the resolve operation or a timeline entry.")]
     ResolveHere,
     /// A resolution time for an open incident.
@@ -292,40 +291,40 @@ pub enum FieldRule {
     /// An incident kind that clients cannot create.
     #[error("Incidents of this kind are made by the server only.")]
     KindServer,
-    /// Automatic completion of a maintenance without end.
+    /// Automatic completion of a maintenance without an end.
     #[error("Automatic completion needs a planned end.")]
     AutoCompleteEnd,
-    /// A rule or a time zone of a window that comes again, in words of its own.
+    /// An invalid rule or time zone of a recurring window, with its own text.
     #[error("{0}")]
     Recurrence(String),
     /// Neither a service nor a tag for an SLA target, or both.
     #[error("Send either service_id or tag_id.")]
     SlaSubject,
-    /// An objective that is none.
+    /// An invalid objective.
     #[error("Use 50 to 99.9999 per cent, with at most four decimals.")]
     Objective,
-    /// Days of a period of the calendar.
+    /// A number of days for a calendar period.
     #[error("Only a rolling period has a number of days.")]
     RollingDays,
-    /// Digests for a kind of channel that takes none.
+    /// Digests for a kind of channel without support for them.
     #[error("Channels of this kind take each message by itself.")]
     NoDigests,
     /// Not a name of the IANA database.
     #[error("Unknown time zone. Use a name of the IANA database, such as Europe/Berlin.")]
     TimeZone,
-    /// Not a time of a clock.
+    /// Not a time of day.
     #[error("Enter a time as HH:MM, from 00:00 to 24:00.")]
     ClockTime,
-    /// Not a day of the calendar.
+    /// Not a calendar day.
     #[error("Use current, previous or a day such as 2026-11-30 that is not in the future.")]
     ReportPeriod,
-    /// More services carry the tag of an SLA target.
+    /// More than this number of services carry the tag of an SLA target.
     #[error("More than {0} services carry this tag; a report covers at most so many.")]
     SlaServices(u64),
-    /// A slug against its pattern.
+    /// A slug that does not match its pattern.
     #[error("Use lower-case letters and digits, separated by single hyphens.")]
     SlugForm,
-    /// One more entry of a timeline that is full.
+    /// A further entry of a full timeline.
     #[error("The timeline is full.")]
     TimelineFull,
     /// A slug that is taken or reserved.
@@ -343,33 +342,33 @@ pub enum FieldRule {
     /// Access by address without an address.
     #[error("This access type needs at least one address.")]
     WhitelistNeeded,
-    /// The plan's number of published pages is used up.
+    /// The plan's limit of published pages is reached.
     #[error("The plan allows {limit} published status pages; {usage} are published.")]
     PublishQuota {
-        /// The plan's number.
+        /// The limit of the plan.
         limit: u32,
-        /// The number that are published.
+        /// The number of published pages.
         usage: u64,
     },
-    /// A group with children that shall become a component.
+    /// A group with children cannot become a component.
     #[error("A group with components inside cannot become a component.")]
     GroupChildren,
     /// A group with a service.
     #[error("A group cannot be linked to a service.")]
     GroupService,
-    /// A component, not a group, that shall follow a tag.
+    /// A component other than a group cannot follow a tag.
     #[error("Only a group can follow a tag.")]
     SyncGroup,
-    /// A parent that is no group of the page.
+    /// A parent that is not a group of the page.
     #[error("The parent must be a group of the same status page.")]
     ParentGroup,
-    /// A group below itself.
+    /// A group that would be below itself.
     #[error("A group cannot be moved into itself.")]
     ParentCycle,
     /// Groups nested too deep.
     #[error("Groups can be nested at most 5 levels deep.")]
     ParentDepth,
-    /// A component that a synced group manages.
+    /// A component that is managed by a synced group.
     #[error("This component belongs to a synced group; change the tags of the service instead.")]
     Managed,
     /// Not a host name in lower case.
@@ -378,7 +377,7 @@ pub enum FieldRule {
     /// A host name that is taken or reserved.
     #[error("This host name is not available.")]
     HostnameTaken,
-    /// A domain that nobody waits for.
+    /// A domain that is not waiting for verification.
     #[error("This domain is not waiting for verification.")]
     DomainState,
     /// An upload without bytes.
@@ -387,7 +386,7 @@ pub enum FieldRule {
     /// An upload beyond this many megabytes.
     #[error("The file may have at most {0} MB.")]
     FileSize(u32),
-    /// An upload of another type; the allowed ones.
+    /// An upload of another type; holds the allowed ones.
     #[error("Allowed file types: {0}.")]
     FileType(&'static str),
     /// An image that cannot be decoded or has too many pixels.
@@ -399,19 +398,19 @@ pub enum FieldRule {
 }
 
 impl FieldRule {
-    /// The `enum` rule with the words that would have been right.
+    /// The `enum` rule with the allowed words.
     #[must_use]
     pub fn unknown_word(allowed: &[&str]) -> Self {
         Self::Enum(allowed.join(", "))
     }
 
-    /// A key that is refused where it stands, with those that are known there.
+    /// The rule for an unknown key, with the known ones.
     #[must_use]
     pub fn unknown_key(known: &[&str]) -> Self {
         Self::UnknownKey(known.join(", ").into())
     }
 
-    /// The same as it is told to whoever asks strictly.
+    /// The rule as reported for a strict request.
     #[must_use]
     pub fn told_strictly(self) -> Self {
         match self {
@@ -420,13 +419,13 @@ impl FieldRule {
         }
     }
 
-    /// An unknown member, with those that are known in its place.
+    /// The rule for an unknown member, with the known ones.
     #[must_use]
     pub fn unknown_member(allowed: &[&str]) -> Self {
         Self::UnknownMember(allowed_of(&allowed.join(", ")))
     }
 
-    /// An unknown query parameter, with those that the operation knows.
+    /// The rule for an unknown query parameter, with the known ones.
     #[must_use]
     pub fn unknown_parameter(allowed: &[String]) -> Self {
         Self::UnknownParameter(allowed_of(&allowed.join(", ")))

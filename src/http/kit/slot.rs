@@ -1,11 +1,11 @@
-//! The numbers of a plan that are counted before something is added (step 13 of contract 1.8).
+//! Checks limits of a plan before something is added (step 13 of contract 1.8).
 
 use std::future::Future;
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::quota::{Quota, QuotaExceeded};
 
-/// Passes when the plan has room for one more. What is counted must be locked; without a limit nothing is counted.
+/// Checks that the plan has room for one more. The counted rows must be locked; without a limit nothing is counted.
 ///
 /// # Errors
 /// 402 or 403 with `upsell`, and those of `usage`.

@@ -1,5 +1,5 @@
-//! The meaning of a failing database for a client (contract 5.1): the main one away is "not available", its disk
-//! full says so, the measurements away is a 503 of their own, anything else is our fault.
+//! Maps database errors to responses (contract 5.1): an unavailable main database is 503, a full disk has its own
+//! message, an unavailable history is a separate 503, anything else is an internal error.
 
 use crate::http::kit::error::ApiError;
 use crate::store::{HistoryError, MainError};
@@ -21,7 +21,7 @@ impl From<MainError> for ApiError {
     }
 }
 
-/// However the history fails, the measurements are not there (contract 4.8).
+/// Every failure of the history means that measurements are unavailable (contract 4.8).
 impl From<HistoryError> for ApiError {
     fn from(error: HistoryError) -> Self {
         tracing::error!(%error, "measurements cannot be read");

@@ -1,23 +1,23 @@
-//! The forms in which clients may write a moment (contract 1.6).
+//! Timestamps as clients may write them (contract 1.6).
 //!
 //! RFC 3339 with any offset, without offset (UTC), or a plain date (midnight UTC); any length of fraction, cut to
-//! milliseconds; years 1970 to 2200. How moments are written in answers is `clock::Timestamp`'s `Display`.
+//! milliseconds; years 1970 to 2200. Responses use the `Display` of `clock::Timestamp`.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 
 use crate::clock::Timestamp;
 
-/// 2201-01-01T00:00:00Z: the first moment that is too late.
+/// 2201-01-01T00:00:00Z: the first moment that is out of range.
 const END_MS: i64 = 7_289_654_400_000;
 
-/// Reads a moment from a body.
+/// Parses a timestamp in a body.
 #[must_use]
 pub fn parse(text: &str) -> Option<Timestamp> {
     let at = parse_any_year(text.trim())?;
     (0..END_MS).contains(&at.ms()).then_some(at)
 }
 
-/// Reads a moment from a query string, where a space may stand for the `+` that a client forgot to encode.
+/// Parses a timestamp in a query string, where a space counts as the `+` that a client forgot to encode.
 #[must_use]
 pub fn parse_query(text: &str) -> Option<Timestamp> {
     let text = text.trim();
@@ -41,7 +41,8 @@ fn parse_any_year(text: &str) -> Option<Timestamp> {
     Some(at.and_utc().into())
 }
 
-/// chrono also reads single digits, signs and blanks inside; RFC 3339 has fixed places.
+/// Returns true if all parts have the fixed places of RFC 3339: chrono also accepts single digits, signs and inner
+/// blanks.
 fn has_rfc_3339_shape(text: &str) -> bool {
     let place = |(at, byte): (usize, &u8)| match at {
         4 | 7 => *byte == b'-',

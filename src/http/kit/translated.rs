@@ -12,14 +12,14 @@ use crate::model::access::Organisation;
 use crate::model::statuspage::used_locale;
 use crate::model::translated::Translated;
 
-/// The languages that a text may be written in.
+/// The languages of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct TextLanguages<'a> {
-    /// Those that the organisation uses.
+    /// Languages of the organisation.
     pub used: &'a [String],
-    /// Those of them that readers are offered.
+    /// Those of them that are offered to readers.
     pub offered: &'a [String],
-    /// The one that every text must have.
+    /// The required language of every text.
     pub default: &'a str,
 }
 
@@ -34,7 +34,7 @@ impl TextLanguages<'_> {
     /// The offered language of this name, in its usual spelling.
     ///
     /// # Errors
-    /// The rule that the name breaks.
+    /// The broken rule.
     fn find(&self, locale: &str) -> Result<&String, FieldRule> {
         let is_used = used_locale(locale, self.used).is_some();
         used_locale(locale, self.offered).ok_or_else(|| match is_used {

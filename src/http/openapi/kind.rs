@@ -1,14 +1,14 @@
-//! A schema in words, for the page: `whole number 1 to 60, or null`.
+//! A schema as a short text, for the HTML page: `whole number 1 to 60, or null`.
 
 use serde_json::Value;
 
-/// Returns the form of a value in words.
+/// Returns the type of a value as text.
 pub(super) fn kind_of(schema: &Value) -> String {
     let words = bare_kind(schema);
     if is_nullable(schema) { format!("{words}, or null") } else { words }
 }
 
-/// The first schema that is named in it.
+/// The name of the first schema referenced in it.
 pub(super) fn link_of(schema: &Value) -> Option<String> {
     if let Some(name) = schema["$ref"].as_str().and_then(schema_name) {
         return Some(name.to_owned());

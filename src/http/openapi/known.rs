@@ -1,4 +1,4 @@
-//! What the description says of requests, for strict ones: parameters and members of each operation by their names.
+//! Extracts the known input of operations from the description, for strict requests: parameters and members by name.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use crate::http::gate::route::Verb;
 use crate::http::kit::known_input::{KnownBody, KnownInput, KnownValue};
 use crate::http::openapi::shape_of;
 
-/// Schemas within each other at most; deeper than any body may be nested.
+/// Deepest nesting of schemas that is followed; deeper than any body may be nested.
 const DEPTH_MAX: usize = 64;
 
 /// The known inputs of all operations of a document.
 pub(in crate::http) struct KnownInputs(HashMap<(Verb, String), KnownInput>);
 
 impl KnownInputs {
-    /// Reads a document. What it does not describe knows no parameters and no body.
+    /// Reads a document. An operation without a description knows no parameters and no body.
     pub(in crate::http) fn of(document: &Value) -> Self {
         let mut inputs = HashMap::new();
         for (path, item) in members(&document["paths"]) {
@@ -28,12 +28,12 @@ impl KnownInputs {
         Self(inputs)
     }
 
-    /// The input of the operation at this pattern of a path; `HEAD` is as `GET`.
+    /// The known input of the operation at this path pattern; `HEAD` is as `GET`.
     pub(in crate::http) fn find(&self, verb: Verb, pattern: &str) -> KnownInput {
         let known = if verb == Verb::Head { Verb::Get } else { verb };
         let mut input = self.0.get(&(known, key_of(pattern))).cloned().unwrap_or_default();
         if verb.is_safe() || verb == Verb::Delete {
-            // Nobody looks at it (contract 1.2).
+            // It is never read (contract 1.2).
             input.body = KnownBody::Other;
         }
         input
@@ -64,7 +64,7 @@ fn input(document: &Value, operation: &Value) -> KnownInput {
     KnownInput { parameters: names.map(str::to_owned).collect(), body }
 }
 
-/// The members that a schema names, in any of its variants.
+/// The members of a schema, in any of its variants.
 fn known(document: &Value, schema: &Value, depth: usize) -> KnownValue {
     if depth > DEPTH_MAX {
         return KnownValue { is_open: true, ..KnownValue::default() };

@@ -1,7 +1,8 @@
-//! The OpenAPI 3.1 document: the API as a machine reads it.
+//! The OpenAPI 3.1 document: the machine-readable description of the API.
 //!
-//! The route table decides what is in it, so it never promises an operation that is not there; the chapters say what
-//! each operation takes and gives. Tests hold both together, and the black-box tests hold every answer against it.
+//! The route table decides which operations it contains, so it never promises one that does not exist; the chapters
+//! describe parameters, bodies and responses. Tests compare both, and the black-box tests validate every response
+//! against it.
 
 mod kind;
 pub(in crate::http) mod known;
@@ -46,13 +47,13 @@ const ABOUT: &str = "Uptime monitoring and status pages.\n\n\
     Clients are made from this document. TypeScript: `npx openapi-typescript openapi.json --default-non-nullable=false -o watchkeeper.ts`; \
     without that option members that have a default are required in requests. Python: `openapi-python-client generate --path openapi.json`.";
 
-/// The document as a server hands it out.
+/// The rendered document.
 pub struct Description {
-    /// For machines.
+    /// JSON, for machines.
     pub json: Compressed,
-    /// For people.
+    /// HTML page, for people.
     pub page: Compressed,
-    /// The content security policy of the page, which may do nothing.
+    /// Content security policy of the page, which allows only its style.
     pub policy: String,
 }
 
@@ -60,7 +61,7 @@ impl Description {
     /// Renders a document, once for all requests.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When it cannot be serialized.
     pub fn of(document: &OpenApi) -> anyhow::Result<Self> {
         let value = serde_json::to_value(document)?;
         let page = page::render(&value)?;
@@ -72,23 +73,23 @@ impl Description {
     }
 }
 
-/// A description that is made for the first who asks: few do, and every start would wait for it.
+/// A description that is rendered on first use: few requests need it, and it would delay every start.
 pub struct LazyDescription {
     made: OnceLock<Result<Description, String>>,
     make: Box<dyn Fn() -> anyhow::Result<Description> + Send + Sync>,
 }
 
 impl LazyDescription {
-    /// One that is made so.
+    /// A description to be rendered by `make`.
     #[must_use]
     pub fn new(make: impl Fn() -> anyhow::Result<Description> + Send + Sync + 'static) -> Self {
         Self { made: OnceLock::new(), make: Box::new(make) }
     }
 
-    /// The description.
+    /// The description, rendered if needed.
     ///
     /// # Errors
-    /// Why it could not be made.
+    /// The reason why it could not be rendered.
     pub fn get(&self) -> Result<&Description, &str> {
         let make = || (self.make)().map_err(|error| format!("{error:#}"));
         self.made.get_or_init(make).as_ref().map_err(String::as_str)
@@ -139,7 +140,7 @@ pub(super) fn build(chapters: Vec<Chapter>, lines: &[Line], outside: &[&str], co
         .build()
 }
 
-/// The methods under which an operation is served, with the lines that serve them.
+/// The methods under which an operation is served, with their lines of the route table.
 fn served(known: &Operation, lines: &[Line], outside: &[&str]) -> Vec<(Verb, Option<Line>)> {
     if outside.contains(&known.path) {
         return vec![(known.verb, None)];
@@ -151,7 +152,7 @@ fn served(known: &Operation, lines: &[Line], outside: &[&str]) -> Vec<(Verb, Opt
     verbs.map(|verb| (*verb, line)).collect()
 }
 
-/// The segments of a path, whatever its parameters are called.
+/// The segments of a path, independent of the names of its parameters.
 pub(super) fn shape_of(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment })
 }

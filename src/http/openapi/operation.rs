@@ -1,72 +1,72 @@
-//! The description that a resource gives of its operations: the part that no other operation shares.
+//! The description of a resource's operations: the parts that are specific to them.
 //!
-//! Permissions, rate limits, paging and the refusals that every operation knows are added by `render`, from the route.
+//! Permissions, rate limits, paging and common refusals are added by `render`, from the route.
 
 use serde_json::{Value, json};
 
 use crate::http::gate::route::Verb;
 use crate::http::openapi::shape::{Shape, always_true, id, list_of, named, object};
 
-/// The id in examples.
+/// The id used in examples.
 const EXAMPLE_ID: &str = "rNSJxMbDTX2uHc08AiCqo";
 
-/// One resource: its part of the document.
+/// The part of the document for one resource.
 pub(in crate::http) struct Chapter {
-    /// Its tag.
+    /// Tag.
     pub(in crate::http) name: &'static str,
     /// A short description of the resource.
     pub(in crate::http) about: &'static str,
-    /// Its schemas by name.
+    /// Schemas by name.
     pub(in crate::http) schemas: Vec<(&'static str, Shape)>,
-    /// Its operations, in reading order.
+    /// Operations, in reading order.
     pub(in crate::http) operations: Vec<Operation>,
 }
 
-/// One operation: a method on a path.
+/// An operation: a method on a path.
 pub(in crate::http) struct Operation {
-    /// Its first method; a route with several documents all of them here.
+    /// Its first method; a route with several methods describes all of them here.
     pub(in crate::http) verb: Verb,
-    /// The pattern of its route.
+    /// Path pattern of its route.
     pub(in crate::http) path: &'static str,
     /// `operationId`: the handler's name.
     pub(in crate::http) id: &'static str,
-    /// The summary: what it does, in a few words.
+    /// Summary in a few words.
     pub(in crate::http) summary: &'static str,
-    /// The further description.
+    /// Further description.
     pub(in crate::http) words: &'static str,
-    /// Its parameters in the query string.
+    /// Query parameters.
     pub(in crate::http) query: Vec<QueryParameter>,
-    /// Its own parameters among the headers.
+    /// Specific header parameters.
     pub(in crate::http) headers: Vec<HeaderParameter>,
-    /// The body that it wants.
+    /// Request body.
     pub(in crate::http) body: Body,
-    /// Its successes.
+    /// Successful responses.
     pub(in crate::http) answers: Vec<Answer>,
-    /// Statuses of refusals that are its own.
+    /// Statuses of specific refusals.
     pub(in crate::http) refusals: Vec<u16>,
-    /// True if its answers hold texts in the reader's language.
+    /// True if responses contain texts in the reader's language.
     pub(in crate::http) is_translated: bool,
 }
 
-/// A parameter in the query string.
+/// A query parameter.
 pub(in crate::http) struct QueryParameter {
     pub(in crate::http) name: &'static str,
     pub(in crate::http) words: String,
     pub(in crate::http) shape: Shape,
-    /// Several values with commas between.
+    /// True for several values, separated by commas.
     pub(in crate::http) is_list: bool,
 }
 
-/// A parameter among the headers.
+/// A header parameter.
 pub(in crate::http) struct HeaderParameter {
     pub(in crate::http) name: &'static str,
     pub(in crate::http) words: &'static str,
     pub(in crate::http) shape: Shape,
 }
 
-/// The body that an operation wants.
+/// The request body of an operation.
 pub(in crate::http) enum Body {
-    /// Nothing; a body is not looked at.
+    /// None; a body that is sent is ignored.
     Ignored,
     /// A JSON object of the schema with this name.
     Json { schema: &'static str, example: Option<Value>, is_required: bool },
@@ -74,7 +74,7 @@ pub(in crate::http) enum Body {
     File(&'static str),
 }
 
-/// A success.
+/// A successful response.
 pub(in crate::http) struct Answer {
     pub(in crate::http) status: u16,
     pub(in crate::http) words: &'static str,
@@ -84,7 +84,7 @@ pub(in crate::http) struct Answer {
 }
 
 impl Operation {
-    /// An operation that asks for nothing yet.
+    /// An operation without parameters and body.
     pub(in crate::http) const fn new(
         verb: Verb,
         path: &'static str,
@@ -112,13 +112,13 @@ impl Operation {
         self
     }
 
-    /// A parameter with one value.
+    /// Adds a query parameter with one value.
     pub(in crate::http) fn asks(mut self, name: &'static str, shape: Shape, words: &str) -> Self {
         self.query.push(QueryParameter { name, words: words.into(), shape, is_list: false });
         self
     }
 
-    /// A parameter with several values.
+    /// Adds a query parameter with several values.
     pub(in crate::http) fn asks_list(mut self, name: &'static str, shape: Shape, words: &str) -> Self {
         let words = format!(
             "{words} Several values: `{name}=a,b` or `{name}[]=a&{name}[]=b`; of a plain repetition the last one counts."
@@ -127,7 +127,7 @@ impl Operation {
         self
     }
 
-    /// A parameter among the headers.
+    /// Adds a header parameter.
     pub(in crate::http) fn asks_in_header(
         mut self,
         name: &'static str,
@@ -138,25 +138,25 @@ impl Operation {
         self
     }
 
-    /// A JSON body of the schema with this name.
+    /// Sets a required JSON body of the named schema.
     pub(in crate::http) fn takes(mut self, schema: &'static str, example: Option<Value>) -> Self {
         self.body = Body::Json { schema, example, is_required: true };
         self
     }
 
-    /// A JSON body of the schema with this name, which may be left out.
+    /// Sets an optional JSON body of the named schema.
     pub(in crate::http) fn may_take(mut self, schema: &'static str, example: Option<Value>) -> Self {
         self.body = Body::Json { schema, example, is_required: false };
         self
     }
 
-    /// A file in a form.
+    /// Sets a form with a file as the body.
     pub(in crate::http) fn takes_file(mut self, media_types: &'static str) -> Self {
         self.body = Body::File(media_types);
         self
     }
 
-    /// A success with a JSON body.
+    /// Adds a successful response with a JSON body.
     pub(in crate::http) fn answers(
         mut self,
         status: u16,
@@ -168,7 +168,7 @@ impl Operation {
         self
     }
 
-    /// A success with a body that is no JSON.
+    /// Adds a successful response with another body.
     pub(in crate::http) fn answers_with(
         mut self,
         media_type: &'static str,
@@ -179,17 +179,17 @@ impl Operation {
         self
     }
 
-    /// 200 with one resource.
+    /// Adds 200 with one resource.
     pub(in crate::http) fn shows(self, words: &'static str, schema: &str, example: &Value) -> Self {
         self.answers(200, words, enveloped(named(schema)), Some(json!({"data": example})))
     }
 
-    /// 201 with one resource.
+    /// Adds 201 with one resource.
     pub(in crate::http) fn creates(self, words: &'static str, schema: &str, example: &Value) -> Self {
         self.answers(201, words, enveloped(named(schema)), Some(json!({"data": example})))
     }
 
-    /// 200 with a page of resources.
+    /// Adds 200 with a page of resources.
     pub(in crate::http) fn lists(self, words: &'static str, schema: &str, example: &Value) -> Self {
         let path = self.path.replace("{id}", EXAMPLE_ID);
         let path = format!("https://api.example.com{path}");
@@ -201,20 +201,20 @@ impl Operation {
         self.answers(200, words, page_of(named(schema)), Some(page))
     }
 
-    /// 200 with the id of what is gone.
+    /// Adds 200 with the id of the deleted resource.
     pub(in crate::http) fn deletes(self, words: &'static str) -> Self {
         let data = object().has("id", id()).has("deleted", always_true());
         let example = json!({"data": {"id": EXAMPLE_ID, "deleted": true}});
         self.answers(200, words, enveloped(data), Some(example))
     }
 
-    /// Refusals of its own.
+    /// Sets specific refusals.
     pub(in crate::http) fn refuses(mut self, statuses: &[u16]) -> Self {
         self.refusals.extend(statuses);
         self
     }
 
-    /// Its answers hold texts in the reader's language.
+    /// Marks responses that contain texts in the reader's language.
     pub(in crate::http) const fn translated(mut self) -> Self {
         self.is_translated = true;
         self
@@ -231,7 +231,7 @@ pub(in crate::http) fn page_of(row: Shape) -> Shape {
     enveloped(list_of(row)).has("links", named("PageLinks")).has("meta", named("PageMeta"))
 }
 
-/// An example that is kept as a file beside the code.
+/// Parses an example from a file beside the code.
 pub(in crate::http) fn example(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! The document as a page for people: one file, no script, nothing from elsewhere.
+//! The document as an HTML page for people: one file, no script, no external resources.
 //!
-//! It is made from the document itself, so both say the same. Everything is escaped by the template.
+//! It is rendered from the document itself, so both always agree. The template escapes everything.
 
 use askama::Template;
 use base64::Engine as _;
@@ -75,16 +75,16 @@ struct Row {
     words: Vec<Span>,
 }
 
-/// A piece of a sentence: code stands between backticks.
+/// A part of a sentence; text in backticks is code.
 struct Span {
     is_code: bool,
     text: String,
 }
 
-/// The page of a document.
+/// Renders the page of a document.
 ///
 /// # Errors
-/// When the template cannot be filled.
+/// When the template cannot be rendered.
 pub(super) fn render(document: &Value) -> Result<String, askama::Error> {
     let page = Page {
         title: text(&document["info"]["title"]),
@@ -99,7 +99,7 @@ pub(super) fn render(document: &Value) -> Result<String, askama::Error> {
     page.render()
 }
 
-/// The page may be shown, and do nothing else: its one style sheet is named by its hash.
+/// Content security policy of the page: only its style sheet is allowed, by its hash.
 pub(super) fn content_security_policy() -> String {
     let hash = STANDARD.encode(Sha256::digest(STYLE));
     format!(

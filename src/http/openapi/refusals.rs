@@ -1,7 +1,6 @@
-//! The parts that every operation shares: the refusals (contract 5), the headers (1.9 to 1.12), and the envelope's
-//! parts (1.4).
+//! Components shared by every operation: refusals (contract 5), headers (1.9 to 1.12), and parts of the envelope (1.4).
 //!
-//! They are written once, below `components`; operations point there.
+//! They are defined once, below `components`, and referenced by operations.
 
 use serde_json::{Value, json};
 use utoipa::openapi::extensions::Extensions;
@@ -11,7 +10,7 @@ use utoipa::openapi::{Components, ContentBuilder, Header, Ref, Response, Respons
 
 use crate::http::openapi::shape::{Shape, integer, list_of, map_of, named, object, one_of, string, url};
 
-/// Every refusal: status, name, what it means, schema, example, further headers.
+/// Every refusal: status, name, meaning, schema, example, further headers.
 const REFUSALS: [Refusal; 13] = [
     (
         400,
@@ -55,18 +54,18 @@ const REFUSALS: [Refusal; 13] = [
 
 type Refusal = (u16, &'static str, &'static str, &'static str, &'static [&'static str]);
 
-/// The headers of every answer below `/v1`.
+/// The headers of every response below `/v1`.
 const EVERYWHERE: [&str; 5] =
     ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id", "Preference-Applied"];
 
-/// The name of a refusal's component.
+/// Reference to the component of a refusal.
 pub(super) fn refusal(status: u16, has_key: bool) -> Option<Ref> {
     let mut known = REFUSALS.iter().filter(|refusal| refusal.0 == status);
     let found = if has_key { known.next_back() } else { known.next() };
     found.map(|refusal| Ref::from_response_name(refusal.1))
 }
 
-/// A refusal outside `/v1`, where nothing is counted.
+/// A refusal outside `/v1`, without rate limit headers.
 pub(super) fn outside_refusal(status: u16) -> Response {
     let known = REFUSALS.iter().find(|refusal| refusal.0 == status);
     let words = known.map_or("Refused.", |refusal| refusal.2);
@@ -75,17 +74,17 @@ pub(super) fn outside_refusal(status: u16) -> Response {
     ResponseBuilder::new().description(words).content("application/json", content.build()).build()
 }
 
-/// The headers of every answer below `/v1`.
+/// Adds the headers of every response below `/v1`.
 pub(super) fn with_headers_of_every_answer(response: ResponseBuilder) -> ResponseBuilder {
     EVERYWHERE.iter().fold(response, |response, name| response.header_ref(*name, header_ref(name)))
 }
 
-/// A pointer to a header's component.
+/// Reference to the component of a header.
 pub(super) fn header_ref(name: &str) -> Ref {
     Ref::new(format!("#/components/headers/{name}"))
 }
 
-/// Puts everything that operations share below `components`.
+/// Adds all shared components.
 pub(super) fn add(components: &mut Components) {
     for (name, shape) in schemas() {
         components.schemas.insert(name.into(), shape.into_schema());
@@ -111,13 +110,13 @@ fn response(&(status, _, words, schema, headers): &Refusal) -> Response {
 }
 
 fn header(shape: Shape, words: &str, is_certain: bool) -> Header {
-    // utoipa has no word for it.
+    // utoipa has no method for it.
     let required = is_certain.then(|| Extensions::from_iter([("required", true)]));
     let header = HeaderBuilder::new().schema(Some(shape.into_schema())).description(Some(words));
     header.style(Some(ParameterStyle::Simple)).extensions(required).build()
 }
 
-/// Name, whether it is always there, schema, meaning.
+/// Name, whether it is always present, schema, description.
 fn headers() -> [(&'static str, bool, Shape, &'static str); 12] {
     let whole = || integer().at_least(0);
     [

@@ -1,7 +1,7 @@
-//! One operation of the document: what its resource says about it, and what follows from its route.
+//! Renders one operation of the document from its resource's description and its route.
 //!
-//! From the route come the permission, the refusals that go with it, the parameters of the path, the headers of the
-//! answers, and the rules of `Idempotency-Key` and `Accept-Language`.
+//! The route determines the permission, the related refusals, the path parameters, the headers of the responses, and
+//! the rules of `Idempotency-Key` and `Accept-Language`.
 
 use std::collections::BTreeSet;
 
@@ -20,16 +20,16 @@ use crate::http::openapi::operation::{Answer, Body, Operation, QueryParameter};
 use crate::http::openapi::refusals::{header_ref, outside_refusal, refusal, with_headers_of_every_answer};
 use crate::http::openapi::shape::{Shape, id, integer, named, object, one_of, string, text};
 
-/// The name of the security scheme.
+/// Name of the security scheme.
 pub(in crate::http) const TOKEN: &str = "token";
 
-/// Refusals that everybody meets who needs a token; 422 at least when asking strictly.
+/// Refusals of every operation that needs a token; 422 at least for strict requests.
 const FOR_EVERYBODY: [u16; 5] = [401, 422, 429, 500, 503];
 
 const PREFER_WORDS: &str =
     "Refuses query parameters and members of the body that are not described, instead of ignoring them.";
 
-/// The operation of this method.
+/// The operation for this method.
 pub(in crate::http) fn render(
     operation: &Operation,
     verb: Verb,
@@ -71,7 +71,7 @@ pub(in crate::http) fn render(
     builder.request_body(request_body(&operation.body)).responses(responses.build()).build()
 }
 
-/// utoipa's word for a method.
+/// utoipa's type for a method.
 pub(in crate::http) const fn method(verb: Verb) -> HttpMethod {
     match verb {
         Verb::Get => HttpMethod::Get,
@@ -83,7 +83,7 @@ pub(in crate::http) const fn method(verb: Verb) -> HttpMethod {
     }
 }
 
-/// `PUT` does what `PATCH` does, but ids of operations are unique.
+/// The operation id. `PUT` does the same as `PATCH`, but ids must be unique.
 fn operation_id(operation: &Operation, verb: Verb) -> String {
     if verb == Verb::Put { format!("{}_by_put", operation.id) } else { operation.id.into() }
 }
@@ -134,7 +134,7 @@ fn refusals(operation: &Operation, access: Option<&Access>, takes_key: bool) -> 
 
 fn success(operation: &Operation, answer: &Answer, has_limits: bool, takes_key: bool) -> Response {
     let mut response = ResponseBuilder::new().description(answer.words);
-    // A success may come in several forms.
+    // A success may have several forms.
     for form in operation.answers.iter().filter(|other| other.status == answer.status) {
         let content = ContentBuilder::new().schema(Some(form.shape.clone().into_schema()));
         response = response.content(form.media_type, content.example(form.example.clone()).build());
@@ -219,7 +219,7 @@ fn in_header(name: &str, shape: Shape, words: &str) -> Parameter {
 }
 
 impl Operation {
-    /// `page` and `per_page` (contract 1.4).
+    /// Adds `page` and `per_page` (contract 1.4).
     pub(in crate::http) fn paged(self, default: u64) -> Self {
         let most = u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX);
         let page = integer().at_least(1).default_value(1);
@@ -230,7 +230,7 @@ impl Operation {
         )
     }
 
-    /// `page` and `per_page` of a collection that comes whole unless one of them is sent (contract 1.4).
+    /// Adds `page` and `per_page` of a collection that is returned whole unless one of them is sent (contract 1.4).
     pub(in crate::http) fn paged_on_demand(self) -> Self {
         let most = u32::try_from(MAX_PER_PAGE).unwrap_or(u32::MAX);
         let words = "Without it and `per_page` all rows come in one page.";

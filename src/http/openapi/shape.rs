@@ -1,7 +1,7 @@
-//! Schemas in the words of the contract: `text(1, 255)`, `nullable`, `has`, `may_have`.
+//! Schemas in the terms of the contract: `text(1, 255)`, `nullable`, `has`, `may_have`.
 //!
-//! A thin layer over utoipa's schema types, so that a resource's documentation reads like its table. Members stand in
-//! the order in which they are written. Nothing here knows a resource.
+//! A thin layer over utoipa's schema types, so that a resource's documentation reads like its table. Members keep the
+//! order in which they are added. Nothing here knows a resource.
 
 use std::ops::RangeInclusive;
 
@@ -42,7 +42,7 @@ pub(in crate::http) fn boolean() -> Shape {
     Shape::of(Type::Boolean)
 }
 
-/// Whatever JSON can say.
+/// Any JSON value.
 pub(in crate::http) fn anything() -> Shape {
     Shape(ObjectBuilder::new().schema_type(SchemaType::AnyValue).build().into())
 }
@@ -68,7 +68,7 @@ pub(in crate::http) fn timestamp() -> Shape {
     string().format("date-time").pattern(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 }
 
-/// A timestamp as a client may write it: with any offset or none, or a plain date (contract 1.6).
+/// A timestamp as clients may write it: with any offset or none, or a plain date (contract 1.6).
 pub(in crate::http) fn instant() -> Shape {
     let forms = any_of([string().format("date-time"), string().format("date")]);
     forms.says("ISO 8601; without offset it is UTC, a plain date is midnight UTC. Years 1970 to 2200.")
@@ -84,12 +84,12 @@ pub(in crate::http) fn url() -> Shape {
     string().format("uri")
 }
 
-/// An object; members follow.
+/// An object without members; add them with `has` and `may_have`.
 pub(in crate::http) fn object() -> Shape {
     Shape::of(Type::Object)
 }
 
-/// An object that holds one shape under any key.
+/// An object with values of one shape under any key.
 pub(in crate::http) fn map_of(values: Shape) -> Shape {
     let values = AdditionalProperties::RefOr(values.0);
     object().edit(|object| object.additional_properties = Some(Box::new(values)))
@@ -100,23 +100,23 @@ pub(in crate::http) fn list_of(items: Shape) -> Shape {
     Shape(ArrayBuilder::new().items(items.0).build().into())
 }
 
-/// An object as a client sends it: clients in PHP send an empty list in the place of an empty object (contract 1.2).
+/// An object as clients send it: PHP clients send an empty list for an empty object (contract 1.2).
 pub(in crate::http) fn or_empty_list(shape: Shape) -> Shape {
     any_of([shape, list_of(anything()).items(0, 0)])
 }
 
-/// A schema of `components`.
+/// Reference to a schema of `components`.
 pub(in crate::http) fn named(name: &str) -> Shape {
     Shape(Ref::from_schema_name(name).into())
 }
 
-/// Exactly one of these.
+/// Exactly one of these shapes.
 pub(in crate::http) fn either(shapes: impl IntoIterator<Item = Shape>) -> Shape {
     let builder = shapes.into_iter().fold(OneOfBuilder::new(), |builder, shape| builder.item(shape.0));
     Shape(RefOr::T(Schema::OneOf(builder.build())))
 }
 
-/// The declaration of a view. The members of views that are flattened into it come first, as in an answer.
+/// The schema of a view. Members of views that are flattened into it come first, as in the response.
 pub(in crate::http) fn view<V: PartialSchema>() -> Shape {
     match V::schema() {
         RefOr::T(Schema::AllOf(parts)) => Shape(merged(parts).into()),
@@ -137,7 +137,7 @@ fn merged(parts: AllOf) -> Object {
     whole
 }
 
-/// A string of which the length lies in this range.
+/// A string with a length in this range.
 pub(in crate::http) fn text_in(length: &RangeInclusive<usize>) -> Shape {
     text(*length.start(), *length.end())
 }
@@ -162,18 +162,18 @@ pub(in crate::http) fn percent_or_null() -> Shape {
     number().percent().nullable()
 }
 
-/// A duration or null: a number that is never negative.
+/// A duration or null: a non-negative number.
 pub(in crate::http) fn duration_or_null() -> Shape {
     number().at_least(0).nullable()
 }
 
-/// At least one of these.
+/// At least one of these shapes.
 pub(in crate::http) fn any_of(shapes: impl IntoIterator<Item = Shape>) -> Shape {
     let builder = shapes.into_iter().fold(AnyOfBuilder::new(), |builder, shape| builder.item(shape.0));
     Shape(RefOr::T(Schema::AnyOf(builder.build())))
 }
 
-/// A translatable text as a client sends it (contract 1.11).
+/// A translatable text as clients send it (contract 1.11).
 pub(in crate::http) fn translatable(length: &RangeInclusive<usize>) -> Shape {
     let each = string().length(None, *length.end());
     let translations = map_of(each).edit(|object| object.min_properties = Some(1));
@@ -181,7 +181,7 @@ pub(in crate::http) fn translatable(length: &RangeInclusive<usize>) -> Shape {
         .says("A text in the organisation's default language, or an object with one text per language.")
 }
 
-/// All languages of a text.
+/// The texts of all languages.
 pub(in crate::http) fn translations() -> Shape {
     map_of(string()).says("One text per language.")
 }
@@ -223,18 +223,18 @@ impl Shape {
         self
     }
 
-    /// The names of an object's members match this regular expression.
+    /// Sets a regular expression for the names of an object's members.
     pub(in crate::http) fn named_like(self, pattern: &str) -> Self {
         let names = ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).pattern(Some(pattern));
         self.edit(|object| object.property_names = Some(Box::new(names.build().into())))
     }
 
-    /// The most members of an object.
+    /// Sets the largest number of members of an object.
     pub(in crate::http) fn members(self, max: usize) -> Self {
         self.edit(|object| object.max_properties = Some(max))
     }
 
-    /// `null` is allowed as well.
+    /// Allows `null` as well.
     pub(in crate::http) fn nullable(mut self) -> Self {
         match &mut self.0 {
             RefOr::T(Schema::Object(object)) => {
@@ -260,7 +260,7 @@ impl Shape {
         }
     }
 
-    /// Sets the default that holds when it is left out.
+    /// Sets the default of a missing value.
     pub(in crate::http) fn default_value(mut self, value: impl Into<Value>) -> Self {
         match &mut self.0 {
             RefOr::T(Schema::Object(object)) => object.default = Some(value.into()),
@@ -271,32 +271,32 @@ impl Shape {
         self
     }
 
-    /// A regular expression that it matches.
+    /// Sets a regular expression for the value.
     pub(in crate::http) fn pattern(self, pattern: &str) -> Self {
         self.edit(|object| object.pattern = Some(pattern.into()))
     }
 
-    /// A format of JSON Schema.
+    /// Sets a format of JSON Schema.
     pub(in crate::http) fn format(self, format: &str) -> Self {
         self.edit(|object| object.format = Some(SchemaFormat::Custom(format.into())))
     }
 
-    /// The smallest and the largest number.
+    /// Sets the smallest and the largest number.
     pub(in crate::http) fn range(self, min: u32, max: u32) -> Self {
         self.edit(|object| (object.minimum, object.maximum) = (Some(min.into()), Some(max.into())))
     }
 
-    /// The smallest number.
+    /// Sets the smallest number.
     pub(in crate::http) fn at_least(self, min: u32) -> Self {
         self.edit(|object| object.minimum = Some(min.into()))
     }
 
-    /// A percentage.
+    /// Limits the number to a percentage.
     pub(in crate::http) fn percent(self) -> Self {
         self.range(0, 100)
     }
 
-    /// Sets the number of entries that a list may have.
+    /// Sets the smallest and the largest number of entries of a list.
     pub(in crate::http) fn items(self, min: usize, max: usize) -> Self {
         self.edit_list(|array| {
             array.min_items = (min > 0).then_some(min);
@@ -315,44 +315,44 @@ impl Shape {
         self
     }
 
-    /// A member that is always there.
+    /// Adds a member that is always present.
     pub(in crate::http) fn has(self, name: &str, shape: Self) -> Self {
         self.edit(|object| object.required.push(name.into())).may_have(name, shape)
     }
 
-    /// A member that may be missing.
+    /// Adds a member that may be missing.
     pub(in crate::http) fn may_have(self, name: &str, shape: Self) -> Self {
         self.edit(|object| {
             object.properties.insert(name.into(), shape.0);
         })
     }
 
-    /// The same, of which this member is told more closely.
+    /// Replaces the shape of a member by a narrower one.
     pub(in crate::http) fn narrowed(self, name: &str, shape: Self) -> Self {
         self.may_have(name, shape)
     }
 
-    /// Several members of one shape that are always there.
+    /// Adds members of one shape that are always present.
     pub(in crate::http) fn has_all(self, names: &[&str], shape: &Self) -> Self {
         names.iter().fold(self, |object, name| object.has(name, shape.clone()))
     }
 
-    /// Several members of one shape that may be missing.
+    /// Adds members of one shape that may be missing.
     pub(in crate::http) fn may_have_all(self, names: &[&str], shape: &Self) -> Self {
         names.iter().fold(self, |object, name| object.may_have(name, shape.clone()))
     }
 
-    /// These members must be there.
+    /// Makes these members required.
     pub(in crate::http) fn needs(self, names: &[&str]) -> Self {
         self.edit(|object| object.required.extend(names.iter().map(|name| (*name).to_owned())))
     }
 
-    /// Every member may be missing.
+    /// Makes every member optional.
     pub(in crate::http) fn needs_nothing(self) -> Self {
         self.edit(|object| object.required.clear())
     }
 
-    /// No other members than those named.
+    /// Forbids other members.
     pub(in crate::http) fn closed(self) -> Self {
         let nothing = AdditionalProperties::FreeForm(false);
         self.edit(|object| object.additional_properties = Some(Box::new(nothing)))

@@ -1,8 +1,8 @@
 //! `GET /assets/{hash}`: files for visitors, on every host that the server answers on, without a token.
 //!
-//! A file is only ever shown as the picture that it is: its type is fixed, nothing in it may run or load. Its address
-//! changes with its content, so it is kept for ever. Files of unpublished pages are served as well: who knows the
-//! hash has seen the file.
+//! Files are restricted to being displayed as images: the type is fixed, and scripts and loads are forbidden. The URL
+//! changes with the content, so it is cached for ever. Files of unpublished pages are served as well: only a client
+//! that has seen the file knows the hash.
 
 use actix_web::dev::Payload;
 use actix_web::http::header;
@@ -15,7 +15,7 @@ use crate::store::assets;
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// Characters of an address: hexadecimal digits of SHA-256.
+/// Length of the hash in a URL: hexadecimal digits of SHA-256.
 const HASH_LENGTH: usize = 64;
 
 pub(in crate::http) async fn serve_asset(
@@ -35,7 +35,7 @@ pub(in crate::http) async fn serve_asset(
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
             .insert_header((header::CACHE_CONTROL, FOR_EVER))
             .body(file.bytes),
-        // What exists nowhere is answered in one place, and so is what cannot be read at the moment.
+        // The gate answers for missing files and for unavailable databases.
         Ok(None) => front.gate.answer(&request, Payload::None).await,
         Err(error) => {
             tracing::error!(%error, "a file cannot be read");

@@ -1,6 +1,6 @@
 //! `GET /calendars/{secret}.ics`: the shifts of a contact, for calendar programs. Outside of `/v1`, without a token.
 //!
-//! The secret in the address says whose they are; an unknown one is counted for its address, as with pings.
+//! The secret in the URL identifies the contact; an unknown one is counted for the client address, as with pings.
 
 use std::net::IpAddr;
 
@@ -24,12 +24,12 @@ use crate::texts::Text;
 
 const ENDING: &str = ".ics";
 const CONTENT_TYPE: &str = "text/calendar; charset=utf-8";
-/// Days that are shown of the past.
+/// Days of the past in the feed.
 const DAYS_BACK: i64 = 30;
-/// Days that are shown of the time to come.
+/// Days of the future in the feed.
 const DAYS_AHEAD: i64 = 180;
 
-/// The shifts of a contact.
+/// Serves the shifts of a contact.
 pub(in crate::http) async fn serve_calendar(
     front: web::Data<Front>,
     request: HttpRequest,
@@ -56,8 +56,8 @@ async fn show(front: &Front, calendar: &str, address: IpAddr) -> Result<String, 
     feed(front, contact).await
 }
 
-/// The contact whose calendar this is. A known secret is counted first; an unknown one is counted for its address, and looked
-/// up only as long as that has not sent too many.
+/// The contact with this secret. A known secret is counted for itself; an unknown one is counted for the client
+/// address, and looked up only while that has not sent too many.
 async fn find(front: &Front, hash: &[u8; 32], address: IpAddr) -> Result<Contact, ApiError> {
     let (now, limiter) = (front.state.now(), &front.pings);
     if limiter.knows(hash) {
@@ -89,7 +89,7 @@ async fn feed(front: &Front, contact: Contact) -> Result<String, ApiError> {
     work.await.map_err(|error| ApiError::Internal(error.into()))
 }
 
-/// The feed; a shift has the same id from one look to the next.
+/// Renders the feed; a shift keeps its id between requests.
 fn render(contact: &Contact, kept: &[Kept], shown: TimeRange) -> String {
     let mut events = Vec::new();
     for kept in kept {
@@ -110,8 +110,8 @@ fn render(contact: &Contact, kept: &[Kept], shown: TimeRange) -> String {
     Calendar { name: contact.name.clone(), events }.render()
 }
 
-/// The begin of a shift as it is shown, and its name in the id. One that lies further back than is looked is not known: there is
-/// one such shift at most, and it is shown from a day on that moves only now and then.
+/// The start of a shift in the feed, and its part of the id. A start before the searched period is unknown: there is at
+/// most one such shift, and it is shown from a day on that changes rarely.
 fn begin(from: Timestamp, shown: TimeRange) -> (Timestamp, String) {
     let step_ms = DAYS_MAX * DAY_MS;
     if from > shown.from.plus_ms(-step_ms) {

@@ -1,4 +1,4 @@
-//! The parts that every worker of the server shares.
+//! Shared state of all workers of the server.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::http::outside::front_page::FrontPage;
 use crate::http::outside::ping_limiter::PingLimiter;
 use crate::http::v1::state::AppState;
 
-/// The state, the gate in front of it, and what is answered without either.
+/// The application state, the gate in front of it, and the responses that need neither.
 pub(in crate::http) struct Front {
     pub(in crate::http) state: Arc<AppState>,
     pub(in crate::http) traffic: Traffic,

@@ -1,4 +1,4 @@
-//! `GET /` on the host of the API: what this is, and where to go. It is made once, and needs no database.
+//! `GET /` on the host of the API: a short introduction with links. Rendered once, without a database.
 
 use actix_web::web::Bytes;
 use askama::Template;
@@ -15,22 +15,22 @@ const STYLE: &str = include_str!("templates/front.css");
 struct FrontView<'a> {
     style: &'static str,
     version: &'static str,
-    /// The form of the hosts of pages.
+    /// Host name pattern of status pages.
     page_host: &'a str,
     has_metrics: bool,
 }
 
-/// The page, and what it may do: be shown, with the one style that it brings.
+/// The page, and its content security policy, which allows only its inline style.
 pub(in crate::http) struct FrontPage {
     pub(in crate::http) html: Bytes,
     pub(in crate::http) policy: String,
 }
 
 impl FrontPage {
-    /// Renders it, once for all requests.
+    /// Renders the page, once for all requests.
     ///
     /// # Errors
-    /// When the template cannot be filled.
+    /// When the template cannot be rendered.
     pub(in crate::http) fn of(config: &Config) -> Result<Self, askama::Error> {
         let page_host = format!("SLUG.{}", config.statuspage_host());
         let (version, has_metrics) = (env!("CARGO_PKG_VERSION"), config.metrics_listen.is_none());

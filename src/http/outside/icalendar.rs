@@ -3,32 +3,31 @@
 use crate::clock::Timestamp;
 use crate::model::time_range::TimeRange;
 
-/// Most octets of a line, without its end (RFC 5545, 3.1).
+/// Longest line in octets, without its end (RFC 5545, 3.1).
 const LINE_OCTETS: usize = 75;
 const LINE_END: &str = "\r\n";
 
-/// A calendar that others subscribe to.
+/// A calendar feed.
 pub(super) struct Calendar {
-    /// Its name.
     pub(super) name: String,
-    /// What it holds.
+    /// Events of the calendar.
     pub(super) events: Vec<CalendarEvent>,
 }
 
-/// Something that takes a time.
+/// An event with a start and an end.
 pub(super) struct CalendarEvent {
-    /// Stays the same from one look at the feed to the next.
+    /// Unique id, stable between requests.
     pub(super) uid: String,
-    /// The time of its last change.
+    /// Time of the last change.
     pub(super) changed_at: Timestamp,
-    /// The time that it takes.
+    /// Start and end.
     pub(super) range: TimeRange,
-    /// One line.
+    /// Title in one line.
     pub(super) summary: String,
 }
 
 impl Calendar {
-    /// The feed. Programs that heed it look again after an hour.
+    /// Renders the feed. It asks programs to refresh it every hour.
     pub(super) fn render(&self) -> String {
         let mut lines: Vec<String> = [
             "BEGIN:VCALENDAR",
@@ -55,7 +54,7 @@ impl Calendar {
     }
 }
 
-/// A text without what means something else (RFC 5545, 3.3.11).
+/// Escapes the special characters of a text (RFC 5545, 3.3.11).
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -69,7 +68,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// A line in pieces of 75 octets at most, each but the first behind a blank; no character is cut.
+/// Splits a line into parts of at most 75 octets, each but the first after a blank; characters are not split.
 fn folded(line: &str) -> String {
     let (mut folded, mut octets) = (String::with_capacity(line.len()), 0);
     for character in line.chars() {
@@ -133,7 +132,7 @@ mod tests {
     }
 
     proptest! {
-        /// RFC 5545, 3.1: whoever takes line ends with the blank behind them out has the line again.
+        /// RFC 5545, 3.1: removing the line ends with their following blanks restores the line.
         #[test]
         fn long_lines_are_folded(line in "[a-zä€😀 ]{0,300}") {
             let folded = folded(&line);

@@ -1,5 +1,4 @@
-//! The paths outside of `/v1`, none of which asks for a token: pings of jobs, calendars, uploaded pictures, and what operators
-//! ask.
+//! The paths outside of `/v1`, which need no token: pings, calendars, uploaded images, and operational endpoints.
 
 pub(super) mod assets;
 pub(super) mod calendar;

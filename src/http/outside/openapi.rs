@@ -1,4 +1,4 @@
-//! The paths outside of `/v1` in the description: what operators and their programs ask.
+//! Description of the paths outside of `/v1`, for operators and their programs.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::http::gate::route::Verb;
 use crate::http::openapi::operation::{Chapter, Operation};
 use crate::http::openapi::shape::{always_true, list_of, object, one_of, string};
 
-/// The operations that need no token, and the document itself.
+/// The operational endpoints without a token, and the document itself.
 pub(in crate::http) fn chapter() -> Chapter {
     let database = || one_of(&["ok", "away"]);
     let databases = object().has("main", database()).has("history", database());
@@ -44,7 +44,7 @@ pub(in crate::http) fn chapter() -> Chapter {
     }
 }
 
-/// The addresses of contacts' calendars.
+/// The URLs of contacts' calendars.
 pub(in crate::http) fn calendars() -> Chapter {
     let words = "No token: the secret is in the address. At most 10 per second and secret. The shifts of the last 30 and the next 180 days.";
     let show = Operation::new(Verb::Get, "/calendars/{calendar}", "calendar", "Show the shifts of a contact");
@@ -58,7 +58,7 @@ pub(in crate::http) fn calendars() -> Chapter {
     }
 }
 
-/// The addresses that watched jobs report to (contract 4.3.11).
+/// The URLs that monitored jobs ping (contract 4.3.11).
 pub(in crate::http) fn pings() -> Chapter {
     let answer = || object().has("ok", always_true());
     let ping = |verb, path, id, summary| {

@@ -1,5 +1,4 @@
-//! The answers that the process gives without a token: is it alive, can it serve, what are its numbers, what can be
-//! asked.
+//! Operational endpoints without a token: liveness, readiness, metrics, API description.
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, web};
@@ -15,12 +14,12 @@ use crate::http::v1::warnings::warnings;
 use crate::model::domain_names::host_of_header;
 use crate::telemetry::{Collect as _, Exposition};
 
-/// Alive: the process answers.
+/// Liveness: the process answers.
 pub(in crate::http) async fn healthz() -> HttpResponse {
     HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(json!({"status": "ok"}))
 }
 
-/// Ready: both databases and the engine answer. Which one does not is said, but not why: that is in the log.
+/// Readiness: both databases and the engine answer. The response names the failing ones; the reasons are in the log.
 pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     let parts = &front.state;
     let answering = parts.readiness().look().await;
@@ -37,7 +36,7 @@ pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     if !answering.engine {
         page["engine"] = "away".into();
     }
-    // With any of these it is ready all the same.
+    // Warnings do not affect readiness.
     let warnings = warnings(parts);
     if !warnings.is_empty() {
         page["warnings"] = json!(warnings);
@@ -45,12 +44,12 @@ pub(in crate::http) async fn readyz(front: web::Data<Front>) -> HttpResponse {
     response.insert_header((header::CACHE_CONTROL, "no-store")).json(page)
 }
 
-/// Returns the word for a database that was asked.
+/// Returns the status text of a database.
 const fn reached(does_answer: bool) -> &'static str {
     if does_answer { "ok" } else { "away" }
 }
 
-/// The description of the API: public, and the same for everybody.
+/// The description of the API: public, and the same for all clients.
 pub(in crate::http) async fn openapi(front: web::Data<Front>, request: HttpRequest) -> HttpResponse {
     let description = match front.description.get() {
         Ok(description) => description,
@@ -62,7 +61,7 @@ pub(in crate::http) async fn openapi(front: web::Data<Front>, request: HttpReque
     description.json.answer(response, request.headers())
 }
 
-/// The description as a page for people.
+/// The description as an HTML page.
 pub(in crate::http) async fn docs(front: web::Data<Front>, request: HttpRequest) -> HttpResponse {
     match front.description.get() {
         Ok(Description { page, policy, .. }) => page.answer(for_people(policy), request.headers()),
@@ -75,7 +74,7 @@ fn undescribed(reason: &str, request: &HttpRequest) -> HttpResponse {
     ApiError::Internal(error).to_response(&request_id(request.headers()))
 }
 
-/// What this is, and where to go: on the hosts by which the API is known. A host that is nobody's has no such page.
+/// The introduction, on the hosts of the API. Unknown hosts have no such page.
 pub(in crate::http) async fn front_page(front: web::Data<Front>, request: HttpRequest) -> HttpResponse {
     let host = request.headers().get(header::HOST).and_then(|line| host_of_header(line.to_str().ok()?));
     if host.is_some_and(|host| !front.state.domain_names.is_of_api(&host)) {
@@ -88,7 +87,7 @@ pub(in crate::http) async fn front_page(front: web::Data<Front>, request: HttpRe
     for_people(policy).body(html.clone())
 }
 
-/// A page which may load nothing and run nothing.
+/// A response with an HTML page that may load and run nothing.
 fn for_people(policy: &str) -> HttpResponseBuilder {
     let mut response = HttpResponse::Ok();
     response.insert_header((header::CACHE_CONTROL, "no-cache"));
@@ -99,7 +98,7 @@ fn for_people(policy: &str) -> HttpResponseBuilder {
     response
 }
 
-/// Another method than those allowed here.
+/// 405 with the allowed methods.
 pub(in crate::http) async fn refuse_method(request: HttpRequest, allowed: &'static str) -> HttpResponse {
     let id = request_id(request.headers());
     let mut response = ApiError::MethodNotAllowed(allowed.into()).to_response(&id);
@@ -107,7 +106,7 @@ pub(in crate::http) async fn refuse_method(request: HttpRequest, allowed: &'stat
     response
 }
 
-/// The numbers of everybody who has some, in the Prometheus text format.
+/// The metrics of all collectors, in the Prometheus text format.
 pub(in crate::http) async fn metrics(front: web::Data<Front>) -> HttpResponse {
     let mut page = Exposition::default();
     for collector in &front.state.collectors {

@@ -1,6 +1,6 @@
-//! `{ping_base_url}/ping/{secret}[/fail]` (contract 4.3.11): a service reports itself. Outside of `/v1`, without a token.
+//! `{ping_base_url}/ping/{secret}[/fail]` (contract 4.3.11): heartbeats of services. Outside of `/v1`, without a token.
 //!
-//! It answers only after the ping is durable and believed. A client that goes away in the middle does not undo it.
+//! The response is sent only after the ping is durable and processed. A disconnecting client does not undo it.
 
 use std::net::IpAddr;
 
@@ -20,7 +20,7 @@ use crate::model::service::ServiceAddress;
 use crate::store::changes::Scope;
 use crate::store::heartbeats::{self, Pinged, SecretHash};
 
-/// The service is well.
+/// The service reports success.
 pub(in crate::http) async fn ping(
     front: web::Data<Front>,
     request: HttpRequest,
@@ -64,11 +64,11 @@ async fn answer(
     response
 }
 
-/// A ping on its way.
+/// A ping being processed.
 struct Sent {
     hash: SecretHash,
     has_failed: bool,
-    /// The address that it came from.
+    /// Client address.
     address: IpAddr,
 }
 
@@ -87,8 +87,8 @@ async fn take(state: &AppState, limiter: &PingLimiter, sent: Sent) -> Result<(),
     Ok(())
 }
 
-/// The service that the secret names. A known one is counted first; an unknown one is counted for its address, and looked up
-/// only as long as that has not sent too many.
+/// The service with this secret. A known secret is counted for itself; an unknown one is counted for the client
+/// address, and looked up only while that has not sent too many.
 async fn find(state: &AppState, limiter: &PingLimiter, sent: &Sent) -> Result<Pinged, ApiError> {
     let now = state.now();
     let main = state.databases.main.reader();

@@ -1,4 +1,5 @@
-//! The limits of pings (contract 4.3.11): a job that went mad, or a stranger who guesses, is refused before it costs a write.
+//! Rate limits of pings (contract 4.3.11): a runaway job, or a client that guesses secrets, is refused before it costs
+//! a write.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,10 +12,10 @@ use crate::store::heartbeats::SecretHash;
 /// Pings per second and secret.
 const MOST_PER_SECOND: u32 = 10;
 const SECOND_MS: i64 = 1_000;
-/// Secrets whose pings are counted at a time; more are counted from anew.
+/// Secrets with counted pings at a time; beyond it, counting restarts.
 const COUNTED: usize = 100_000;
 
-/// The number of pings of each secret in the present second, and the number of unknown secrets from each address.
+/// Pings of each secret in the current second, and unknown secrets from each address.
 #[derive(Debug)]
 pub(in crate::http) struct PingLimiter {
     counts: Mutex<HashMap<SecretHash, Second>>,
@@ -35,22 +36,22 @@ impl Second {
 }
 
 impl PingLimiter {
-    /// Counts pings; an address may send `limit` unknown secrets in a minute.
+    /// Counts pings; an address may send `limit` unknown secrets per minute.
     pub(in crate::http) fn new(limit: u32, most_addresses: usize) -> Self {
         Self { counts: Mutex::default(), strangers: AddressLimiter::new(limit, most_addresses) }
     }
 
-    /// Returns true when the secret was valid before.
+    /// Returns true if the secret has been valid before.
     pub(super) fn knows(&self, hash: &SecretHash) -> bool {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).contains_key(hash)
     }
 
-    /// The secret is valid no longer.
+    /// Forgets a secret that is no longer valid.
     pub(super) fn forget(&self, hash: &SecretHash) {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).remove(hash);
     }
 
-    /// Counts a ping; passes when it is not one too many. A second begins with the first ping after the one before has ended.
+    /// Counts a ping, and checks the limit. A second starts with the first ping after the previous second.
     pub(super) fn count(&self, hash: SecretHash, now: Timestamp) -> Result<(), ApiError> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= COUNTED {

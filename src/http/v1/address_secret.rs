@@ -1,4 +1,4 @@
-//! The secret part of an address that needs no token: of pings and of calendars. Only its hash is searched for.
+//! The secret part of a URL that needs no token: of pings and of calendars. Lookups use its hash.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,10 +11,10 @@ const SECRET_BYTES: usize = 32;
 /// Characters of a secret.
 const SECRET_LENGTH: usize = 43;
 
-/// A new secret.
+/// Generates a new secret.
 ///
 /// # Errors
-/// 500 when the operating system has no randomness to give.
+/// 500 when the operating system provides no randomness.
 pub(super) fn draw_secret() -> Result<String, ApiError> {
     let mut bytes = [0; SECRET_BYTES];
     getrandom::fill(&mut bytes)
@@ -22,7 +22,7 @@ pub(super) fn draw_secret() -> Result<String, ApiError> {
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Returns the hash by which a secret is found; `None` for a text that cannot be a secret.
+/// Returns the hash for the lookup of a secret; `None` for a text that cannot be a secret.
 pub(in crate::http) fn read_secret(text: &str) -> Option<[u8; 32]> {
     let in_alphabet = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (text.len() == SECRET_LENGTH && text.bytes().all(in_alphabet)).then(|| hash(text))

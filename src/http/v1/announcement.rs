@@ -1,5 +1,4 @@
-//! The parts that incidents and maintenances show alike (contract 4.10.1, 4.11.1): their author, and the entries of the
-//! timeline.
+//! The parts common to incidents and maintenances (contract 4.10.1, 4.11.1): author and timeline entries.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -23,7 +22,7 @@ pub(super) struct AuthorView<'a> {
 }
 
 /// An entry of a timeline.
-// Incidents and maintenances have other statuses; the chapter of each says which.
+// Incidents and maintenances have different statuses; the chapter of each describes them.
 #[derive(Serialize, ToSchema)]
 pub(super) struct EntryView<'a> {
     #[schema(schema_with = id)]
@@ -57,7 +56,7 @@ impl<'a> From<&'a Author> for AuthorView<'a> {
 }
 
 impl<'a> EntryView<'a> {
-    /// The view of an entry, in the reader's language. `word` gives the word of its status.
+    /// The view of an entry, in the reader's language. `word` returns the name of its status.
     pub(super) fn of<S: Copy>(
         entry: &'a TimelineEntry<S>,
         word: impl Fn(S) -> &'static str,

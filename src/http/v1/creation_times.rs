@@ -1,19 +1,19 @@
-//! The times of creations: what was created later is listed later, also within one millisecond.
+//! Creation times that are increasing: later creations sort later, also within one millisecond.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::clock::Timestamp;
 
-/// The milliseconds that times of creation may run ahead of the clock.
+/// Most milliseconds by which creation times may run ahead of the clock.
 const AHEAD_MS: i64 = 1_000;
 
-/// The time of the last creation, in milliseconds.
+/// Time of the last creation, in milliseconds.
 #[derive(Debug, Default)]
 pub struct CreationTimes(AtomicI64);
 
 impl CreationTimes {
-    /// Returns `now`, or a time later than that of every earlier creation. When more is created than there are
-    /// milliseconds, times are shared rather than running ahead.
+    /// Returns `now`, or a time after that of every earlier creation. Beyond the limit of running ahead, creations
+    /// share a time.
     #[must_use]
     pub fn next(&self, now: Timestamp) -> Timestamp {
         let now = now.ms();

@@ -1,54 +1,54 @@
-//! Numbers of parts that the API does not know, for the view of operators: the app reads them where they are counted.
+//! Figures of parts that the API does not know, for operators; the app reads them from their counters.
 
-/// Where the numbers come from.
+/// Source of the figures.
 pub trait ReadFigures: Send + Sync {
-    /// The numbers of this moment.
+    /// Reads the current figures.
     fn read(&self) -> Figures;
 }
 
-/// The numbers of one moment.
+/// Figures at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Figures {
-    /// Results in memory that the history database has not taken yet.
+    /// Results in memory that are not yet in the history database.
     pub waiting_results: u64,
-    /// Bytes of results on disk that it has not taken yet.
+    /// Bytes of spooled results that are not yet in the history database.
     pub spool_bytes: u64,
-    /// The milliseconds that 99 of 100 checks of this process started late at most; `None` before the first.
+    /// Milliseconds by which 99 of 100 checks of this process started late at most; `None` before the first check.
     pub lateness_p99_ms: Option<u64>,
     /// The bus; `None` without one.
     pub bus: Option<BusFigures>,
-    /// The share of this node; zeros on a node that is alone.
+    /// Figures of this node's share; zero on a node that is alone.
     pub share: ShareFigures,
 }
 
-/// The bus, as this node sees it.
+/// The bus as seen by this node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BusFigures {
-    /// A server is connected at this moment.
+    /// True if a server is connected.
     pub is_connected: bool,
-    /// Batches of results of locations that the bus has for this node, and that it has not taken yet.
+    /// Batches of locations' results on the bus that this node has not received yet.
     pub pending_batches: u64,
-    /// The milliseconds from the bus to the history that the last batch took.
+    /// Milliseconds from the bus to the history for the last batch.
     pub lag_ms: u64,
-    /// Batches of results of locations that came again.
+    /// Redelivered batches of locations' results.
     pub redelivered_batches: u64,
-    /// Results of locations that were not taken.
+    /// Refused results of locations.
     pub refused_results: u64,
 }
 
-/// What has happened to the share of this node since the process started.
+/// Counters of this node's share since the process started.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShareFigures {
-    /// Partitions that it has taken.
+    /// Acquired partitions.
     pub taken: u64,
-    /// Those of them that it has taken from nodes that had died.
+    /// Acquired partitions of nodes that had died.
     pub takeovers: u64,
-    /// Partitions that it has given back.
+    /// Released partitions.
     pub released: u64,
-    /// Partitions that others have taken from it.
+    /// Partitions lost to other nodes.
     pub lost: u64,
-    /// Results that were refused, because another node had taken their partition.
+    /// Results refused because another node had acquired their partition.
     pub fenced_results: u64,
-    /// Status changes that were refused for the same reason.
+    /// Status changes refused for the same reason.
     pub fenced_changes: u64,
 }

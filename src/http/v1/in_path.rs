@@ -1,6 +1,7 @@
-//! The resource that a path names, for every kind that belongs to an organisation: read, or kept for a change.
+//! Finds the resource named in a path, for every kind that belongs to an organisation: for reading, or locked for a
+//! change.
 //!
-//! The functions of the store that find one kind are passed in; a resource that the caller does not see is not there.
+//! The lookup functions of the store are passed in; a resource that the caller may not see counts as missing.
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
@@ -23,7 +24,7 @@ pub(super) async fn find<T>(
     find(main, call.caller.sight(), id).await?.ok_or(ApiError::NotFound)
 }
 
-/// The resource again, kept from others until the transaction ends.
+/// Reads the resource again and locks it until the transaction ends.
 ///
 /// # Errors
 /// 404, 503, 500.

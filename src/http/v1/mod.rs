@@ -1,7 +1,7 @@
-//! The resources of `/v1`, one room each: its handlers, how it reads a body (`draft`), how it shows itself (`view`), and its
+//! The resources of `/v1`, one module each: its handlers, the reader of its body (`draft`), its JSON (`view`), and its
 //! chapter of the description (`openapi`).
 //!
-//! [`routes`] is the whole API on one page.
+//! [`routes`] lists the whole API.
 
 pub(super) mod access_scopes;
 pub(super) mod address_secret;

@@ -1,5 +1,4 @@
-//! The reference to a thing that has an id and a name: the services and pages that an incident names, the service of a
-//! component.
+//! A reference to something with an id and a name: the services and pages of an incident, the service of a component.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,7 +16,7 @@ pub(super) struct NamedView<'a> {
 }
 
 impl<'a> NamedView<'a> {
-    /// The view of what has this id and this name.
+    /// The view of an item with this id and this name.
     pub(super) const fn new(id: Id, name: &'a str) -> Self {
         Self { id, name }
     }

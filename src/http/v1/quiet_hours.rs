@@ -1,4 +1,4 @@
-//! Quiet hours of a channel or a contact: how a body says them, how clients see them.
+//! Quiet hours of a channel or a contact: reading them from a body, and their view.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,10 +13,10 @@ use crate::model::recurrence::zone::Zone;
 use crate::model::sla::business_hours::BusinessHours;
 
 const MEMBERS: [&str; 3] = ["hours", "time_zone", "except_from"];
-/// Members where the zone is that of a contact.
+/// Members of quiet hours in the time zone of a contact.
 const OWN_MEMBERS: [&str; 2] = ["hours", "except_from"];
 
-/// Reads quiet hours; without `except_from` what is critical does not wait.
+/// Reads quiet hours; without `except_from` critical messages are not held back.
 pub(super) fn read_quiet_hours(field: &Field<'_>) -> Option<QuietHours> {
     let members = field.object()?;
     members.refuse_unknown(&MEMBERS);
@@ -25,7 +25,7 @@ pub(super) fn read_quiet_hours(field: &Field<'_>) -> Option<QuietHours> {
     Some(QuietHours { hours: hours?, zone: zone?, except_from })
 }
 
-/// Reads the quiet hours of a contact, by its own clocks.
+/// Reads the quiet hours of a contact, in its time zone.
 pub(super) fn read_own_quiet_hours(field: &Field<'_>, zone: Zone) -> Option<QuietHours> {
     let members = field.object()?;
     members.refuse_unknown(&OWN_MEMBERS);

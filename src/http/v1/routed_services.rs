@@ -1,4 +1,4 @@
-//! The services that a notification channel or an escalation policy is about: `applies_to`, `tag_ids` and `service_ids`.
+//! Reads the services of a notification channel or an escalation policy: `applies_to`, `tag_ids` and `service_ids`.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use crate::id::Id;
 use crate::model::notification::routing::{Routed, SERVICES_MAX, TAGS_MAX};
 use crate::store::{linked, tags};
 
-/// Says which services something is about.
+/// Values of `applies_to`.
 pub(super) const APPLIES_TO: [&str; 2] = ["all", "selected"];
 
-/// Tags and services that a body names, with the keys of those that there are.
+/// Tags and services named in a body, with the keys of the existing ones.
 #[derive(Debug, Default)]
 pub(super) struct Named {
     /// Tags.
@@ -26,7 +26,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Those that the body names and the caller sees.
+    /// Looks up those that the body names and the caller sees.
     pub(super) async fn find(
         body: &Map<String, Value>,
         write: &Write,
@@ -42,12 +42,12 @@ impl Named {
         Ok(found)
     }
 
-    /// The member `tag_ids`, each of which is refused if there is no such tag.
+    /// Reads `tag_ids`; unknown tags are refused.
     pub(super) fn read_tags(&self, fields: &Fields<'_>) -> Option<Vec<Routed>> {
         read_links(fields, "tag_ids", TAGS_MAX, &Known { kind: "tag", keys: &self.tags })
     }
 
-    /// The member `service_ids`, each of which is refused if there is no such service.
+    /// Reads `service_ids`; unknown services are refused.
     pub(super) fn read_services(&self, fields: &Fields<'_>) -> Option<Vec<Routed>> {
         read_links(fields, "service_ids", SERVICES_MAX, &Known { kind: "service", keys: &self.services })
     }
@@ -55,13 +55,13 @@ impl Named {
 
 /// Rows that a body may name.
 pub(super) struct Known<'a> {
-    /// What they are, for people.
+    /// Kind of the rows, for error texts.
     pub(super) kind: &'static str,
-    /// Their keys.
+    /// Database keys by id.
     pub(super) keys: &'a HashMap<Id, i64>,
 }
 
-/// A list of ids, each of which is refused if there is no such row; `None` without the member.
+/// Reads a list of ids, of which unknown ones are refused; `None` without the member.
 pub(super) fn read_links(
     fields: &Fields<'_>,
     name: &str,
@@ -74,7 +74,7 @@ pub(super) fn read_links(
     Some(ids.ids().into_iter().zip(keys).map(|(id, key)| Routed { key, id }).collect())
 }
 
-/// The ids in a list of a body; what is wrong with it is said by whoever reads the body.
+/// Well-formed ids in a list of a body; the reader of the body reports errors.
 fn named(body: &Map<String, Value>, name: &str, most: usize) -> Vec<Id> {
     let ignored = Errors::default();
     let fields = Fields::new(body, "", &ignored);

@@ -1,4 +1,4 @@
-//! Every route of the API on one page: method, path, who may use it, and the handler.
+//! Every route of the API: method, path, access rule and handler.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::model::access::Permission as May;
 /// The route table.
 ///
 /// # Errors
-/// When a route declares no permission, or is there twice.
+/// When a route has no access rule, or occurs twice.
 pub fn routes() -> Result<Routes<AppState>, RouteTableError> {
     let resources = [
         reference(),
@@ -92,7 +92,7 @@ fn of_services() -> Vec<Route<AppState>> {
     ]
 }
 
-/// The routes that read what hangs on a service.
+/// Routes that read the history, incidents and maintenances of a service.
 fn of_history() -> Vec<Route<AppState>> {
     let view = Access::needs(&[May::ServicesView]);
     let incidents = Access::needs(&[May::ServicesView, May::IncidentsView]);
@@ -224,7 +224,7 @@ fn of_oncall_schedules() -> Vec<Route<AppState>> {
     ]
 }
 
-/// The routes by which people swap duty without changing a schedule.
+/// Routes for changing duty without changing a schedule.
 fn of_oncall_covers() -> Vec<Route<AppState>> {
     use oncall::{absences, cover_requests as requests, overrides};
     let view = Access::needs(&[May::OncallView]).of_the_whole();
@@ -384,7 +384,7 @@ fn of_assets() -> Vec<Route<AppState>> {
     ]
 }
 
-/// A handler that is given, with each request, what its resource keeps between requests.
+/// Passes to a handler, with each request, what its resource keeps between requests.
 fn with<K, F, R>(kept: &Arc<K>, handler: F) -> impl Fn(Call<AppState>) -> R + Send + Sync + use<K, F, R>
 where
     K: Send + Sync + 'static,

@@ -1,5 +1,5 @@
-//! The state that every handler may use: the parts of the application, put together by `app`. It owns no cache; what a
-//! resource keeps between requests it keeps itself.
+//! The application state for handlers, assembled by `app`. It has no caches; a resource keeps its own data between
+//! requests.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ use crate::telemetry::Collect;
 
 /// The parts of the application.
 pub struct AppState {
-    /// The settings; `listen` is the address that is really listened on.
+    /// The settings; `listen` is the actual address.
     pub config: Arc<Config>,
     /// `{base_url}` of all links.
     pub base_url: String,
@@ -44,44 +44,44 @@ pub struct AppState {
     pub plans: PlanTable,
     /// Wall time.
     pub clock: Clock,
-    /// The judge of the wall clock.
+    /// The guard of the wall clock.
     pub guard: Arc<ClockGuard>,
-    /// What came of scheduled backups.
+    /// State of scheduled backups.
     pub backups: Arc<BackupState>,
-    /// The times of creations.
+    /// Generator of creation times.
     pub creations: CreationTimes,
     /// Both databases.
     pub databases: Databases,
-    /// This process among those on the same databases: the one on this data folder.
+    /// Id of this node, which belongs to its data folder.
     pub node: Id,
     /// The engine.
     pub engine: Engine,
-    /// Makes the engine's definitions; holds sealer and roster.
+    /// Builds the engine's definitions; holds the sealer and the known locations.
     pub definer: Definer,
-    /// Tells the engine about stored services.
+    /// Notifies the owners of services about stored changes.
     pub announcer: Announcer,
-    /// The way out, for messages to people.
+    /// Sends messages to people.
     pub carrier: Carrier,
     /// The rate limit.
     pub limiter: Arc<RateLimiter>,
-    /// How much is kept of answers under keys.
+    /// Bytes of responses stored under keys.
     pub kept_bytes: Arc<KeptBytes>,
-    /// The host names that this installation goes by.
+    /// The host names of this installation.
     pub domain_names: Arc<DomainNames>,
-    /// The way to the name servers, for looks at custom domains.
+    /// Tools for DNS lookups of custom domains.
     pub toolbox: Arc<Toolbox>,
-    /// Keeps the actors alive, and knows how they are.
+    /// Supervises the actors, and knows their state.
     pub supervisor: Supervisor,
-    /// Those who listen to what happens.
+    /// Subscribers to events.
     pub events: Arc<Hub>,
-    /// The sources of numbers for `/metrics`.
+    /// Collectors for `/metrics`.
     pub collectors: Vec<Arc<dyn Collect>>,
-    /// The source of numbers for the view of operators.
+    /// Source of figures for operators.
     pub figures: Box<dyn ReadFigures>,
 }
 
 impl AppState {
-    /// The parts without which nothing is watched.
+    /// The parts that monitoring requires.
     #[must_use]
     pub fn readiness(&self) -> Readiness {
         Readiness {
@@ -91,13 +91,13 @@ impl AppState {
         }
     }
 
-    /// Now.
+    /// The current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// The time of a creation: now, but later than that of every earlier creation.
+    /// A creation time: now, but later than every earlier creation.
     #[must_use]
     pub fn created_at(&self) -> Timestamp {
         self.creations.next(self.now())
@@ -109,24 +109,24 @@ impl AppState {
         self.definer.roster.codes().iter().map(ToString::to_string).collect()
     }
 
-    /// Tells the engine how a service is to be watched from now on. The commit has been made.
+    /// Notifies the engine of a changed service, after the commit.
     pub async fn tell_engine(&self, service: &Service, organisation: Id) {
         self.announcer.announce(std::slice::from_ref(service), organisation).await;
     }
 
-    /// Returns snapshots of these services as the engine knows them, in their order.
+    /// Returns snapshots of these services from the engine, in their order.
     ///
     /// # Errors
-    /// 503 when nobody watches one of them just now.
+    /// 503 when one of them has no owner at the moment.
     pub async fn snapshots(&self, services: &[Service]) -> Result<Vec<Snapshot>, ApiError> {
         let addresses: Vec<_> = services.iter().map(Service::address).collect();
         self.live(&addresses).await
     }
 
-    /// As [`AppState::snapshots`], for services of which only ids and keys are at hand.
+    /// As [`AppState::snapshots`], for services given by id and key.
     ///
     /// # Errors
-    /// 503 when nobody watches one of them just now.
+    /// 503 when one of them has no owner at the moment.
     pub async fn live(&self, services: &[ServiceAddress]) -> Result<Vec<Snapshot>, ApiError> {
         self.announcer.snapshots(services).await.map_err(|_| ApiError::Unavailable)
     }

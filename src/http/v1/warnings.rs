@@ -1,4 +1,4 @@
-//! What an operator should look at although this process serves: for `/readyz` and `GET /v1/engine`.
+//! Warnings for operators while the process is still ready: for `/readyz` and `GET /v1/engine`.
 
 use crate::announcer::ownership::Ownership;
 use crate::clock::Timestamp;
@@ -16,7 +16,7 @@ const CUT_OFF: &str = "this node cannot write to the databases, and others can: 
 const MESSAGES_HELD: &str = "this installation was restored from a backup, and nobody is told anything: 'watchkeeper notifications \
     release' ends that";
 
-/// Returns a sentence for each thing.
+/// Returns one sentence per warning.
 pub(in crate::http) fn warnings(state: &AppState) -> Vec<String> {
     let (now, figures) = (state.now(), state.figures.read());
     let is_bus_away = figures.bus.is_some_and(|bus| !bus.is_connected);
@@ -64,7 +64,7 @@ fn backup_warning(state: &AppState) -> Option<String> {
         .then(|| format!("the newest scheduled backup is too old, or there is none: {reason}"))
 }
 
-/// Returns which nodes alone cannot write to the databases.
+/// Returns the warning about nodes that cannot write to the databases while others can.
 fn cut_off_warning(ownership: &Ownership) -> Option<String> {
     let (cut_off, me) = (ownership.cut_off(), &ownership.member()?.name);
     if cut_off.contains(me) {
@@ -79,7 +79,8 @@ fn cut_off_warning(ownership: &Ownership) -> Option<String> {
     })
 }
 
-/// Returns what is wrong with the disk of the embedded databases: the history is written all the time, so it knows first.
+/// Returns the warning about the disk of the embedded databases. The history is written constantly, so it notices
+/// first.
 fn disk_warning(state: &AppState, now: Timestamp) -> Option<String> {
     let databases = &state.databases;
     let FullDisk { folder, since } = databases.history.full_disk().or_else(|| databases.main.full_disk())?;
@@ -91,7 +92,7 @@ fn disk_warning(state: &AppState, now: Timestamp) -> Option<String> {
     ))
 }
 
-/// Returns what is wrong with a location that is impaired for everybody.
+/// Returns the warning about a location that is impaired for all organisations.
 fn location_warning(known: &KnownLocation, now: Timestamp) -> Option<String> {
     let (code, reason) = (&known.location.code, known.impaired_by()?);
     let cause = match known.blindness(now) {

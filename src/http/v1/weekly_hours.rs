@@ -1,4 +1,4 @@
-//! Hours of the week: how a body says them, how clients see them; and the time zone by whose clocks they are read.
+//! Weekly hours: reading them from a body, and their view; and the time zone in which they are evaluated.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,13 +11,13 @@ use crate::model::sla::business_hours::{BusinessHours, ClockTime, Day, ENTRIES_M
 
 const MEMBERS: [&str; 3] = ["days", "from", "to"];
 
-/// Reads a list of hours with at least one entry.
+/// Reads a list of at least one entry.
 pub(super) fn read_hours(field: &Field<'_>) -> Option<BusinessHours> {
     let entries = field.list(ENTRIES_MAX)?;
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
     }
-    // Every entry is read, so that every problem is told.
+    // Every entry is read, so that every error is reported.
     let read: Vec<Option<Hours>> = entries.iter().map(read_entry).collect();
     read.into_iter().collect::<Option<_>>().map(BusinessHours)
 }

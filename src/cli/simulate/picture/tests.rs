@@ -1,11 +1,11 @@
-//! Answers, and the pictures that are drawn of them.
+//! Responses and the pictures drawn from them.
 
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
 
-/// An account: the status at the start, and `MINUTE STATUS` of its changes.
+/// One course of the period: the status at the start, and its changes as `MINUTE STATUS`.
 fn account(start: &str, changes: &str) -> Value {
     let change = |text: &str| {
         let (minute, status) = text.trim().split_once(' ').unwrap();

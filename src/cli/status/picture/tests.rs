@@ -30,7 +30,7 @@ fn alone() -> Value {
     })
 }
 
-/// One of the nodes a and b, which share all but two partitions; c has died.
+/// A response of node a or b, which share all but two partitions; c has died.
 fn among_others(node: &str) -> Value {
     let every_third = |from: usize| (from..62).step_by(3).collect::<Vec<_>>();
     let living = |name: &str, from: usize, is_living: bool| {

@@ -1,4 +1,4 @@
-//! The route table: what it finds, and what it refuses.
+//! The route table: found routes and refused tables.
 
 use rstest::rstest;
 

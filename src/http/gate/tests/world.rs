@@ -38,7 +38,7 @@ pub(super) const NOW: Timestamp = Timestamp::from_ms(1_795_193_460_000);
 #[derive(Default)]
 pub(super) struct Directory {
     pub(super) callers: HashMap<TokenHash, Caller>,
-    /// The number of times that a caller was looked up.
+    /// Number of caller lookups.
     pub(super) asked: AtomicUsize,
     pub(super) is_away: bool,
     pub(super) may_finish: Notify,
@@ -59,7 +59,7 @@ impl Callers for Directory {
     }
 }
 
-/// Every key is free: what keys do is tested with a database.
+/// Every key is free: the behaviour of keys is tested with a database.
 impl Keys for Directory {
     async fn claim(&self, _: &Claim, _: &Fingerprint) -> Result<KeyState, ApiError> {
         Ok(KeyState::Mine)
@@ -80,7 +80,7 @@ impl Keys for Directory {
 
 /// A gate in front of a few routes, and a token of each kind.
 pub(super) struct World {
-    /// The set in which writes go on by themselves, as on a thread of the server.
+    /// The set in which writes continue on their own, as on a thread of the server.
     pub(super) tasks: LocalSet,
     pub(super) gate: Gate<Directory>,
     pub(super) tokens: HashMap<&'static str, TokenText>,

@@ -1,4 +1,4 @@
-//! From a body to an access scope: every field is read, every problem is collected, nothing is stored.
+//! Reads an access scope from a request body: every field is read, every error is collected, nothing is stored.
 
 use serde_json::{Map, Value};
 
@@ -13,11 +13,11 @@ use crate::model::access_scope::{AccessScope, NAME_LENGTH, TAGS_MAX};
 use crate::model::tag::{Tag, TagName};
 use crate::store::{Transaction, tags};
 
-/// The contents of a body that has nothing wrong in it.
+/// The contents of a valid body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Draft {
     name: Option<String>,
-    /// Rows of the tags.
+    /// Database keys of the tags.
     tags: Option<Vec<i64>>,
 }
 
@@ -54,7 +54,7 @@ impl Draft {
         read(body, transaction, caller, (name, errors, tags)).await
     }
 
-    /// The new scope with the rows of its tags.
+    /// The new scope, and the database keys of its tags.
     pub(super) fn scope(self, organisation: i64, now: Timestamp) -> (AccessScope, Vec<i64>) {
         let name = self.name.unwrap_or_default();
         let (created_at, updated_at) = (now, now);
@@ -62,7 +62,8 @@ impl Draft {
         (scope, self.tags.unwrap_or_default())
     }
 
-    /// The stored scope, which has these tags, with the changes, and the rows of its tags; `None` when nothing changes.
+    /// The stored scope with the changes, and the database keys of its tags; `tags` are its stored ones. `None` when
+    /// nothing changes.
     pub(super) fn over(
         self,
         (stored, tags): (&AccessScope, &[Tag]),
@@ -77,7 +78,7 @@ impl Draft {
     }
 }
 
-/// Reads the tags, if the body has such a list, and puts everything together.
+/// Reads the tags, if the body has such a list, and combines all fields.
 async fn read(
     body: &Map<String, Value>,
     transaction: &Transaction,
@@ -98,7 +99,7 @@ async fn read(
     Ok(errors.into_inner().into_result(Draft { name, tags })?)
 }
 
-/// The rows of the tags that the entries name, without repetitions.
+/// The database keys of the tags that the entries name, without repetitions.
 fn resolve(entries: &Entries, known: &[Tag], errors: &Errors) -> Vec<i64> {
     let mut rows = Vec::new();
     if entries.is_empty() {
@@ -135,7 +136,7 @@ mod tests {
         vec![Tag { id: ID.parse().unwrap(), ..tag(1, "env:prod") }, tag(2, "env")]
     }
 
-    /// Rows of the tags, or the fields that are refused.
+    /// Database keys of the tags, or the invalid fields.
     #[rstest]
     #[case(json!(["env:prod"]), &[1], &[])]
     #[case(json!([ID, "ENV=prod", "env"]), &[1, 2], &[])]

@@ -1,7 +1,7 @@
 //! `/v1/access-scopes`: list, read, create, change, delete the sets of tags that tokens can be confined to.
 //!
-//! Every write locks the organisation first, as whoever deletes a tag or makes a token does, so that no scope loses a tag
-//! and no token its scope. Tokens that are confined themselves do not get here.
+//! Every write locks the organisation first, as the deletion of a tag and the creation of a token do, so that no scope
+//! loses a tag and no token its scope. Confined tokens have no access.
 
 mod draft;
 pub(in crate::http) mod openapi;
@@ -105,7 +105,7 @@ async fn shown_one(connection: &impl Connection, scope: &AccessScope) -> Result<
     shown(connection, std::slice::from_ref(scope)).await?.pop().ok_or(ApiError::NotFound)
 }
 
-/// Scopes with their tags and the number of their tokens, one question each.
+/// Scopes with their tags and the number of their tokens, with one query each.
 async fn shown(connection: &impl Connection, scopes: &[AccessScope]) -> Result<Vec<Value>, ApiError> {
     let keys: Vec<i64> = scopes.iter().map(|scope| scope.key).collect();
     let tags = access_scopes::tags_of(connection, &keys).await?;

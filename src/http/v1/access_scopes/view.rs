@@ -30,7 +30,7 @@ pub(super) struct AccessScopeView<'a> {
 }
 
 impl<'a> AccessScopeView<'a> {
-    /// The view of a scope with these tags, to which so many tokens are confined.
+    /// The view of a scope with these tags; `tokens_count` tokens are confined to it.
     pub(super) fn of(scope: &'a AccessScope, tags: &'a [Tag], tokens_count: usize) -> Self {
         Self {
             id: scope.id,
@@ -43,7 +43,6 @@ impl<'a> AccessScopeView<'a> {
     }
 }
 
-/// The name of a scope.
 pub(super) fn name() -> Shape {
     text(*NAME_LENGTH.start(), *NAME_LENGTH.end())
 }

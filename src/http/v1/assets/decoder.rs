@@ -1,4 +1,4 @@
-//! The decoding of pictures: on threads of their own, and few at a time, because each may take a lot of memory.
+//! Decodes images on threads of their own, and few at a time, because each may take a lot of memory.
 
 use tokio::sync::Semaphore;
 
@@ -7,7 +7,7 @@ use crate::http::kit::rule::FieldRule;
 use crate::http::v1::assets::picture::{Picture, accept};
 use crate::model::asset::AssetKind;
 
-/// Pictures that are decoded at a time; a large one takes several hundred megabytes.
+/// Images decoded at a time; a large one takes several hundred megabytes.
 const AT_A_TIME: usize = 2;
 
 /// Decodes uploaded files.
@@ -23,7 +23,7 @@ impl Default for ImageDecoder {
 }
 
 impl ImageDecoder {
-    /// The file as it is kept, or the rule that it breaks.
+    /// The file in its stored form, or the rule that it breaks.
     ///
     /// # Errors
     /// 500 when a decoder panics; 503 when the process is stopping.

@@ -1,7 +1,7 @@
-//! Icon files (ICO): the one picture in it that is looked at, and where it lies.
+//! Icon files (ICO): finds the picture that is checked.
 //!
-//! An icon holds several pictures, each a bitmap or a PNG. The decoder of icons takes PNG with transparency only; what tools
-//! write (grey, RGB, palette) is found here and decoded as the PNG that it is.
+//! An icon holds several pictures, each a bitmap or a PNG. The icon decoder accepts only PNG with transparency; what
+//! tools write (grey, RGB, palette) is found here and decoded as a plain PNG.
 
 use image::ImageDecoder;
 
@@ -9,20 +9,20 @@ use image::ImageDecoder;
 const HEAD_BYTES: usize = 6;
 const ENTRY_BYTES: usize = 16;
 const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
-/// Longest side that the directory can name; it stands for longer ones too.
+/// Longest side in the directory; it also represents longer ones.
 const NAMED_SIDE: u32 = 256;
 
 /// A PNG inside an icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IconPng<'a> {
-    /// The PNG, and whatever lies behind it.
+    /// The PNG, and all bytes after it.
     pub(super) bytes: &'a [u8],
     width: u32,
     height: u32,
 }
 
 impl IconPng<'_> {
-    /// Returns true when the PNG has the size that the directory says.
+    /// Returns true when the PNG has the size given in the directory.
     pub(super) fn has_size_of(&self, decoder: &impl ImageDecoder) -> bool {
         let (width, height) = decoder.dimensions();
         (width.min(NAMED_SIDE), height.min(NAMED_SIDE)) == (self.width, self.height)
@@ -54,7 +54,7 @@ impl Entry {
     }
 }
 
-/// The picture with most colours, and among those the largest, if it is a PNG.
+/// The picture with the most colours, and among those the largest, if it is a PNG.
 pub(super) fn best_png(icon: &[u8]) -> Option<IconPng<'_>> {
     let count = u16::from_le_bytes(icon.get(4..HEAD_BYTES)?.try_into().ok()?);
     let entries = icon.get(HEAD_BYTES..)?.chunks_exact(ENTRY_BYTES).take(usize::from(count));

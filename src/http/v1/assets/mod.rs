@@ -1,7 +1,7 @@
-//! Files of a status page (contract 4.16): upload, delete, and how they are served.
+//! Files of a status page (contract 4.16): upload and delete.
 //!
-//! A file is stored as it was made harmless (`picture`, `svg`); its address is the hash of its content. What the
-//! answers show is the page, without its components.
+//! A file is stored in its sanitised form (`picture`, `svg`); its URL is the hash of its content. Responses contain the
+//! page, without its components.
 
 mod decoder;
 mod icon;
@@ -108,7 +108,7 @@ async fn delete(call: Call<AppState>, kind: AssetKind) -> Result<Committed, ApiE
     write.commit(reply.in_language(&languages)).await
 }
 
-/// The part of a file's address that changes with its content.
+/// The part of a file's URL that changes with its content.
 fn hash_of(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,10 +1,10 @@
-//! The kind of an uploaded file, found by its content alone, and the form in which it is kept (contract 4.16).
+//! The kind of an uploaded file, detected by its content alone, and the form in which it is stored (contract 4.16).
 //!
-//! File names and declared types are no evidence. Pictures are decoded within limits to see that they are whole. PNG and
-//! lossless WebP are written anew, which drops whatever was hidden in them and loses no pixel. Other files are kept as
-//! they came: JPEG and lossy WebP would get worse with every round and a JPEG's orientation stands in its metadata, ICO
-//! holds several pictures, and animations several frames. An SVG is rewritten by `svg`. Nothing here is async: decoding
-//! takes long, so the caller finds a thread for it.
+//! File names and declared types are not trusted. Images are decoded within limits to check that they are complete. PNG
+//! and lossless WebP are re-encoded, which drops hidden data and loses no pixel. Other files are stored as they are:
+//! JPEG and lossy WebP would lose quality and a JPEG's orientation is in its metadata, ICO holds several pictures, and
+//! animations several frames. An SVG is rewritten by `svg`. Nothing here is async: decoding takes long, so the caller
+//! runs it on a thread.
 
 use std::io::Cursor;
 
@@ -19,9 +19,10 @@ use crate::model::asset::AssetKind;
 
 /// Longest side in pixels.
 const MAX_SIDE: u32 = 8_192;
-/// Most pixels in all.
+/// Most pixels of an image.
 const MAX_PIXELS: u64 = 40_000_000;
-/// Most memory of a decoder: every pixel with four channels of two bytes, and as much again to work with.
+/// Most memory of a decoder, in bytes: every pixel with four channels of two bytes, and as much again for working
+/// space.
 const MAX_DECODER_BYTES: u64 = MAX_PIXELS * 16;
 
 const MIB: usize = 1024 * 1024;
@@ -41,17 +42,17 @@ pub enum FileType {
     Svg,
 }
 
-/// A file as it is kept and served.
+/// A file as it is stored and served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// Found by content.
+    /// Media type, detected by content.
     pub content_type: &'static str,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
 
 impl FileType {
-    /// The type by its first bytes; whatever begins like XML is held to be an SVG.
+    /// The type by the first bytes; anything that starts like XML counts as SVG.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -94,10 +95,10 @@ const fn allowed(kind: AssetKind) -> (&'static [FileType], &'static str) {
     }
 }
 
-/// The file as it is kept.
+/// Converts a file into its stored form.
 ///
 /// # Errors
-/// The rule that it breaks (contract 5.3).
+/// The broken rule (contract 5.3).
 pub fn accept(kind: AssetKind, bytes: Vec<u8>) -> Result<Picture, FieldRule> {
     if bytes.is_empty() {
         return Err(FieldRule::FileEmpty);
@@ -130,7 +131,7 @@ fn limits() -> Limits {
     limits
 }
 
-/// Passes a decoder whose header promises a picture within the limits.
+/// Checks that the header of an image declares a size within the limits.
 fn within_limits<D: ImageDecoder>(decoder: ImageResult<D>) -> Result<D, FieldRule> {
     let mut decoder = decoder.map_err(|_| FieldRule::FileImage)?;
     let (width, height) = decoder.dimensions();
@@ -149,7 +150,7 @@ fn decoded(decoder: impl ImageDecoder) -> Result<DynamicImage, FieldRule> {
     DynamicImage::from_decoder(decoder).map_err(|_| FieldRule::FileImage)
 }
 
-/// The same bytes, when they can be decoded.
+/// The same bytes, if they can be decoded.
 fn checked(bytes: Vec<u8>, format: ImageFormat) -> Result<Vec<u8>, FieldRule> {
     let mut reader = ImageReader::with_format(Cursor::new(bytes.as_slice()), format);
     reader.limits(limits());
@@ -157,7 +158,7 @@ fn checked(bytes: Vec<u8>, format: ImageFormat) -> Result<Vec<u8>, FieldRule> {
     Ok(bytes)
 }
 
-/// The same bytes, when the best picture in the icon can be decoded.
+/// The same bytes, if the best picture in the icon can be decoded.
 fn checked_icon(bytes: Vec<u8>) -> Result<Vec<u8>, FieldRule> {
     let Some(png) = best_png(&bytes) else { return checked(bytes, ImageFormat::Ico) };
     let decoder = within_limits(PngDecoder::with_limits(Cursor::new(png.bytes), limits()))?;
@@ -189,7 +190,7 @@ fn rewritten_webp(bytes: Vec<u8>) -> Result<Vec<u8>, FieldRule> {
     let is_animated = decoder.has_animation();
     let colours = decoder.icc_profile().ok().flatten();
     let image = decoded(decoder)?;
-    // The first chunk of a plain lossless file; a file with more to it begins with VP8X.
+    // The first chunk of a plain lossless file; an extended file starts with VP8X.
     let is_lossless = bytes.get(12..16) == Some(b"VP8L");
     if is_animated || !is_lossless {
         return Ok(bytes);
@@ -217,7 +218,7 @@ mod tests {
         bytes.into_inner()
     }
 
-    /// A PNG head that promises this size, with no picture behind it.
+    /// A PNG header with this size, without image data.
     fn promised(width: u32, height: u32) -> Vec<u8> {
         let mut bytes = encoded(1, 1, ImageFormat::Png);
         bytes[16..20].copy_from_slice(&width.to_be_bytes());
@@ -230,7 +231,7 @@ mod tests {
     const LOGO_TYPES: FieldRule = FieldRule::FileType("JPEG, PNG, WebP, SVG");
     const ICON_TYPES: FieldRule = FieldRule::FileType("ICO, PNG, SVG");
 
-    /// Contract 4.16: the types by place.
+    /// Contract 4.16: allowed types by kind of file.
     #[rstest]
     #[case(ImageFormat::Jpeg, Ok("image/jpeg"), Err(ICON_TYPES))]
     #[case(ImageFormat::Png, Ok("image/png"), Ok("image/png"))]
@@ -278,7 +279,7 @@ mod tests {
         accept(AssetKind::Logo, encoded(width, height, ImageFormat::Png)).unwrap();
     }
 
-    /// Contract 4.16: 40 megapixels are taken, one column more is not.
+    /// Contract 4.16: 40 megapixels are accepted, one more column is not.
     #[rstest]
     #[case(8_000, 5_000, true)]
     #[case(8_001, 5_000, false)]

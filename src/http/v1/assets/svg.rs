@@ -1,8 +1,8 @@
-//! Makes a foreign SVG harmless (contract 4.16): what could run, load or lead elsewhere is taken out, the rest stays.
+//! Sanitises a foreign SVG (contract 4.16): everything that could run, load or link out is removed, the rest is kept.
 //!
-//! The file is parsed as XML and written anew, element by element, so that nothing passes that was not understood.
-//! Prefixes, upper case, character references and white space make no difference: names are compared without prefix
-//! and case, values after they were resolved. Comments, processing instructions and the declaration are dropped.
+//! The file is parsed as XML and rewritten element by element, so that only understood parts pass. Prefixes, upper
+//! case, character references and white space make no difference: names are compared without prefix and case, values
+//! after resolving references. Comments, processing instructions and the declaration are dropped.
 
 mod part;
 
@@ -15,19 +15,19 @@ use part::{Refused, Tag, is_forbidden_element, is_harmful_style, is_style_elemen
 /// Deepest nesting of elements; the root is level 1.
 const MAX_DEPTH: usize = 64;
 
-/// The reason why an SVG is not taken.
+/// Reason for refusing an SVG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SvgError {
-    /// It is no well-formed XML.
+    /// Not well-formed XML.
     Unreadable,
     /// A DOCTYPE, an entity, another root, or too many levels.
     Refused,
 }
 
-/// The harmless rest of an SVG.
+/// Sanitises an SVG.
 ///
 /// # Errors
-/// When it is no XML, or has what no logo needs and every attack does.
+/// When it is not XML, or contains parts that only attacks need.
 pub fn sanitise(bytes: &[u8]) -> Result<Vec<u8>, SvgError> {
     let text = std::str::from_utf8(bytes).map_err(|_| SvgError::Unreadable)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -42,19 +42,19 @@ pub fn sanitise(bytes: &[u8]) -> Result<Vec<u8>, SvgError> {
     }
 }
 
-/// The output so far, and where in the tree the reader is.
+/// The output so far, and the position of the reader in the tree.
 #[derive(Default)]
 struct Cleaning {
     out: String,
     depth: usize,
     has_root: bool,
-    /// The depth of the element that is left out with everything inside.
+    /// Depth of the removed element; everything inside is removed as well.
     skipped_at: Option<usize>,
-    /// The `<style>` that is being read, and the depth where it stands.
+    /// The `<style>` being read, and its depth.
     style: Option<Style>,
 }
 
-/// A `<style>` is judged as a whole: its text may come in pieces.
+/// A `<style>` is checked as a whole: its text may arrive in pieces.
 struct Style {
     tag: Tag,
     depth: usize,
@@ -107,7 +107,7 @@ impl Cleaning {
         self.leave(Some(name))
     }
 
-    /// The end of an element; an empty one has written its own end.
+    /// Ends an element; an empty one has written its own end.
     fn leave(&mut self, name: Option<&str>) -> Result<(), SvgError> {
         let depth = self.depth;
         self.depth = depth.checked_sub(1).ok_or(SvgError::Unreadable)?;

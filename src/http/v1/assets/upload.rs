@@ -1,7 +1,7 @@
-//! Reading the one file of a form (contract 4.16): the field `file`; all other fields are passed over.
+//! Reads the single file of a form (contract 4.16): the field `file`; all other fields are ignored.
 //!
-//! A file that is too long is given up as soon as that is known. What follows is read a little further, so that a client
-//! that sends before it listens still gets its answer, but not to the end.
+//! A file that is too long is refused as soon as that is known. A limited part of the rest is still read, so that a
+//! client that sends everything before it reads still gets the response.
 
 use std::cell::RefCell;
 use std::io;
@@ -17,11 +17,11 @@ use tokio::sync::mpsc;
 use crate::http::kit::error::ApiError;
 use crate::http::kit::malformed::Malformed;
 
-/// The field.
+/// Name of the field.
 const FIELD: &str = "file";
-/// Longest time for the whole form.
+/// Timeout of the whole form.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Most bytes of a form besides its file, and most that are read and thrown away once all is known.
+/// Most bytes of a form besides its file, and most bytes that are read and discarded after the result is known.
 const AROUND_BYTES: usize = 4 * 1024 * 1024;
 
 /// The contents of a form.
@@ -31,14 +31,14 @@ pub(super) enum Upload {
     File(Vec<u8>),
     /// A file with more bytes than allowed.
     TooLarge,
-    /// No file.
+    /// The form has no file.
     Missing,
 }
 
-/// Reads the file, which may have `most` bytes.
+/// Reads the file of at most `most` bytes.
 ///
 /// # Errors
-/// 400 for what is no form, 408 when it takes too long.
+/// 400 for anything but a form, 408 on timeout.
 pub(super) async fn read_file(
     headers: &HeaderMap,
     payload: Payload,
@@ -55,7 +55,7 @@ pub(super) async fn read_file(
         result.replace(Some(read));
     };
     let work = async { tokio::join!(read, forward(payload, sender)) };
-    // What is known when the time is over counts.
+    // On timeout, the result known so far counts.
     let _ = tokio::time::timeout(TIMEOUT, work).await;
     match result.into_inner() {
         Some(Ok(upload)) => Ok(upload),
@@ -64,7 +64,7 @@ pub(super) async fn read_file(
     }
 }
 
-/// The boundary that the one content type names; nothing when the body is no form, or encoded.
+/// The boundary in the content type; `None` when the body is not a form, or is encoded.
 fn boundary(headers: &HeaderMap) -> Option<String> {
     let mut types = headers.get_all(header::CONTENT_TYPE);
     let (only, none) = (types.next()?, types.next());
@@ -74,8 +74,8 @@ fn boundary(headers: &HeaderMap) -> Option<String> {
     multer::parse_boundary(only.to_str().ok()?).ok()
 }
 
-/// Hands on what arrives for as long as somebody reads it, and a little longer. (A payload stays on its thread, the
-/// reader of the form could go anywhere; so they meet at a channel.)
+/// Forwards the payload for as long as it is read, and a little longer. (A payload stays on its thread while the reader
+/// of the form may move, so they are connected by a channel.)
 async fn forward(mut payload: Payload, sender: mpsc::Sender<io::Result<Bytes>>) {
     let mut thrown_away = 0;
     while thrown_away < AROUND_BYTES {
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(read(&[TYPE], "").await, Ok(Upload::Missing));
     }
 
-    /// A form that never ends is given up after 30 seconds; a file that is whole by then counts.
+    /// A form that never ends is aborted after 30 seconds; a file that is complete by then counts.
     #[rstest]
     #[case::nothing_came(String::new(), Err("408 The request body did not arrive in time.".to_owned()))]
     #[case::half_a_file("--X\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n123".to_owned(), Err("408 The request body did not arrive in time.".to_owned()))]

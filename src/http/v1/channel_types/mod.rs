@@ -1,6 +1,6 @@
 //! `GET /v1/meta/channel-types`: the kinds of notification channels and their settings.
 //!
-//! The same definitions validate what clients send, so what is shown here is what is accepted.
+//! The same definitions validate clients' input, so the shown settings are the accepted ones.
 
 pub(super) mod openapi;
 mod view;

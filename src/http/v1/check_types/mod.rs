@@ -1,6 +1,6 @@
 //! `GET /v1/meta/check-types` (contract 4.2): the catalogue as JSON.
 //!
-//! The same definitions validate what clients send, so what is shown here is what is accepted. Only shapes are
+//! The same definitions validate clients' input, so the shown fields are the accepted ones. Only the JSON shape is
 //! decided here, in `view`.
 
 pub(super) mod openapi;
@@ -24,7 +24,7 @@ pub async fn show_check_types<S>(_: Call<S>) -> Result<Reply, ApiError> {
     Ok(Reply::data(check_types()))
 }
 
-/// All check types by slug, in the order of the catalogue: the `data` of the answer.
+/// All check types by slug, in the order of the catalogue: the `data` of the response.
 #[must_use]
 pub fn check_types() -> Value {
     let entries = CheckType::ALL.into_iter().map(|check_type| {
@@ -41,7 +41,7 @@ mod tests {
 
     use super::*;
 
-    /// Texts are not part of the contract.
+    /// Removes texts, which are not part of the contract.
     fn without_texts(mut value: Value) -> Value {
         match &mut value {
             Value::Object(members) => {

@@ -1,7 +1,7 @@
-//! From a body to a component (contract 4.14.2): every field is read in the order of the table, every problem is collected,
-//! nothing is stored.
+//! Reads a component from a request body (contract 4.14.2): every field is read in the order of the table, every error
+//! is collected, nothing is stored.
 //!
-//! What the body leaves out keeps its value, and the rules between fields are checked on the result: a group that is
+//! Fields missing in the body keep their values, and rules between fields are checked on the result: a group that is
 //! still linked to a service is refused on `service_id`, whichever of the two was sent.
 
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ use crate::model::component::{
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 
-/// The rows that the ids of a body name; `None` for an id that names nothing in the organisation.
+/// Database keys for the ids of a body; `None` for an id that does not exist in the organisation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Links {
     /// `service_id`.
@@ -33,13 +33,13 @@ pub(super) struct Links {
     pub(super) parent_exists: bool,
 }
 
-/// On which page a component is written.
+/// The page to which a component is written.
 pub(super) struct Draft<'a> {
     /// The organisation that owns the page.
     pub(super) organisation: &'a Organisation,
     /// All components of the page.
     pub(super) components: &'a [Component],
-    /// The rows that the body refers to.
+    /// Database keys for the ids of the body.
     pub(super) links: Links,
 }
 
@@ -86,7 +86,7 @@ impl Draft<'_> {
         read_translated(field, NAME_LENGTH, self.organisation)
     }
 
-    /// Everything behind the name.
+    /// Reads all fields after the name.
     fn read(&self, fields: &Fields<'_>, component: &mut Component) {
         let description =
             read_nullable_translated(fields.nullable("description"), DESCRIPTION_LENGTH, self.organisation);
@@ -161,7 +161,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The group of the page that an id names.
+    /// The group of the page with this id.
     fn find_group(&self, field: &Field<'_>) -> Option<ComponentKey> {
         let id = read_id(field)?;
         match self.components.iter().find(|component| component.id == id) {

@@ -1,7 +1,7 @@
 //! `/v1/statuspages/{id}/components` (contract 4.14): list, read, create, change, delete.
 //!
-//! Every write keeps the organisation and the page to itself, in this order, so that quota, tree and synchronised groups stay
-//! right whoever else writes.
+//! Every write locks the organisation and the page, in this order, so that quota, tree and synchronised groups stay
+//! consistent under concurrent writes.
 
 mod draft;
 pub(super) mod of_page;
@@ -129,14 +129,14 @@ async fn find_component(call: &Call<AppState>, page: &Statuspage) -> Result<Comp
     components::find(main, call.caller.sight(), page.key, id).await?.ok_or(ApiError::NotFound)
 }
 
-/// Keeps the organisation and then the page from others until the transaction ends.
+/// Locks the organisation and then the page until the transaction ends.
 async fn lock(write: &Write, caller: &Caller, page: Id) -> Result<Statuspage, ApiError> {
     let transaction: &Transaction = write;
     organisations::lock(transaction, caller.organisation.key).await?;
     in_path::find_for_update(transaction, caller, page, statuspages::find_for_update).await
 }
 
-/// Looks up the rows that the ids in a body name.
+/// Looks up the database keys for the ids in a body.
 async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Result<Links, ApiError> {
     let transaction: &Transaction = write;
     let sight = caller.sight();
@@ -155,13 +155,13 @@ async fn links(write: &Write, caller: &Caller, body: &Map<String, Value>) -> Res
     Ok(links)
 }
 
-/// Passes unless a caller who is confined to an access scope would change a group, which is the organisation's.
+/// Refuses changes of a group by a caller confined to an access scope: groups belong to the organisation.
 fn refuse_group(caller: &Caller, component: &Component) -> Result<(), ApiError> {
     let is_others = caller.sight().is_confined() && component.service.is_none();
     if is_others { Err(ApiError::Confined) } else { Ok(()) }
 }
 
-/// Passes when the caller will see the component: one of a confined caller shows a service.
+/// Checks that the caller will see the component: that of a confined caller must show a visible service.
 fn refuse_unseen(caller: &Caller, component: &Component) -> Result<(), ApiError> {
     if caller.sight().is_confined() && component.service.is_none() {
         return Err(ApiError::Fields(FieldErrors::of("service_id", FieldRule::ScopeService)));

@@ -1,4 +1,4 @@
-//! All components of a page, read at once, with everything that they show.
+//! All components of a page with everything that they show, read at once.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(in crate::http::v1) struct PageComponents {
 }
 
 impl PageComponents {
-    /// Reads them: a constant number of questions to the database and one to the engine.
+    /// Reads the components: a constant number of database queries and one request to the engine.
     ///
     /// # Errors
     /// 503, 500.
@@ -61,7 +61,7 @@ impl PageComponents {
     /// The component with this id.
     ///
     /// # Errors
-    /// 404 when it has gone meanwhile.
+    /// 404 when it has been deleted meanwhile.
     pub(super) fn one(&self, id: Id, languages: &Languages) -> Result<ComponentView<'_>, ApiError> {
         let component = self.components.iter().find(|component| component.id == id);
         let component = component.ok_or(ApiError::NotFound)?;

@@ -1,5 +1,5 @@
-//! Components as clients see them (contract 4.14.1): what is stored, and what follows from services, maintenances and
-//! incidents at this moment.
+//! Components as clients see them (contract 4.14.1): stored data, and statuses derived from services, maintenances and
+//! incidents.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -50,16 +50,16 @@ pub(in crate::http::v1) struct ComponentView<'a> {
     is_sync_managed: bool,
 }
 
-/// The data shown of a component beside its own row.
+/// Data of a component beside its own row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ShownBeside<'a> {
-    /// The statuses that follow from the facts of the moment.
+    /// Statuses derived from the current facts.
     pub(super) derived: Option<&'a Derived>,
-    /// The service that it shows.
+    /// The shown service.
     pub(super) service: Option<&'a ServiceOutline>,
-    /// The group that it is in.
+    /// The parent group.
     pub(super) parent: Option<Id>,
-    /// On a group: the tag that fills it.
+    /// On a group: the tag that it follows.
     pub(super) sync_tag: Option<Id>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> ComponentView<'a> {
     }
 }
 
-/// The place among its siblings.
+/// Position among its siblings.
 pub(super) fn display_order() -> Shape {
     integer().range(0, ORDER_MAX.unsigned_abs())
 }

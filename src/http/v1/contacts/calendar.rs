@@ -1,6 +1,6 @@
-//! `/v1/contacts/{id}/calendar`: the secret address at which a contact's shifts are an iCalendar feed.
+//! `/v1/contacts/{id}/calendar`: the secret URL of a contact's shifts as an iCalendar feed.
 //!
-//! Only its hash is stored, so it is shown once. The feed itself is in `http::outside::calendar`.
+//! Only its hash is stored, so it is shown once. The feed itself is served by `http::outside::calendar`.
 
 use crate::http::gate::call::Call;
 use crate::http::gate::write::Committed;
@@ -21,7 +21,7 @@ pub(in crate::http::v1) async fn make_contact_calendar(call: Call<AppState>) -> 
     let secret = draw_secret()?;
     contact_calendars::replace(&*write, contact.key, hash(&secret), state.now()).await?;
     let url = format!("{}/calendars/{secret}.ics", state.base_url);
-    // Not the address itself: what answers are kept under an `Idempotency-Key` keeps this in clear.
+    // Not the secret URL itself: responses stored under an `Idempotency-Key` hold this header in clear.
     let location = format!("{}/v1/contacts/{id}", state.base_url);
     write.commit(Reply::created(to_json(&CalendarView { url }), &location)).await
 }

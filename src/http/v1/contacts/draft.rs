@@ -1,4 +1,4 @@
-//! From a body to a contact: every field is read, every problem is collected, nothing is stored.
+//! Reads a contact from a request body: every field is read, every error is collected, nothing is stored.
 
 use std::collections::HashMap;
 
@@ -21,11 +21,10 @@ use crate::model::recurrence::zone::Zone;
 
 /// The context in which a contact is written.
 pub(super) struct Draft<'a> {
-    /// Owns the contact.
+    /// The caller, whose organisation owns the contact.
     pub(super) caller: &'a Caller,
-    /// The channels that there are.
+    /// Existing channels.
     pub(super) channels: HashMap<Id, i64>,
-    /// Now.
     pub(super) now: Timestamp,
 }
 
@@ -66,7 +65,7 @@ impl Draft<'_> {
         errors.into_inner().into_result(contact)
     }
 
-    /// Everything but name and address. Quiet hours follow the zone of the contact.
+    /// Reads all fields but name and address. Quiet hours use the time zone of the contact.
     fn read(&self, fields: &Fields<'_>, contact: Contact) -> Contact {
         let zone = fields.optional("time_zone").and_then(|field| read_zone(&field)).unwrap_or(contact.zone);
         let language = fields.optional("language").and_then(|field| self.read_language(&field));

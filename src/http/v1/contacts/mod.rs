@@ -1,7 +1,7 @@
-//! `/v1/contacts`: people who can be told, by their own channels, in their own language and time zone.
+//! `/v1/contacts`: people who receive notifications, on their own channels, in their own language and time zone.
 //!
-//! Every write locks the organisation first, as whoever deletes a channel or names a contact does. Reading a body is in
-//! `draft`, the object that clients see in `view`, the address of a calendar in `calendar`.
+//! Every write locks the organisation first, as deleting a channel or naming a contact does. Reading a body is in
+//! `draft`, the view in `view`, the URL of a calendar in `calendar`.
 
 pub(super) mod calendar;
 mod draft;

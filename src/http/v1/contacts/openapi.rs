@@ -1,4 +1,4 @@
-//! `/v1/contacts`, with the address of their calendars.
+//! Description of `/v1/contacts` and of the contacts' calendar URLs.
 
 use serde_json::json;
 

@@ -1,8 +1,7 @@
-//! The memory of the looks at domains that were asked for a moment ago (contract 4.15): resolvers are not to be
-//! hammered.
+//! Cooldown of domain checks on request (contract 4.15), which protects resolvers.
 //!
-//! Of two simultaneous requests one looks and the other is told to wait; that needs a memory which is quicker than the
-//! database. What it forgets at a restart stands there.
+//! Of two concurrent requests only one may check; a transaction would be too slow for that, so it is held in memory.
+//! The database keeps the time for restarts.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,18 +9,18 @@ use std::sync::{Mutex, PoisonError};
 use crate::clock::Timestamp;
 use crate::model::domain::Domain;
 
-/// Claims at a time; far more than clients can make in ten seconds.
+/// Most claims in memory; far more than clients can make in ten seconds.
 const CLAIMS: usize = 10_000;
 
-/// The looks of the last seconds.
+/// Checks of the last seconds.
 #[derive(Debug, Default)]
 pub(in crate::http::v1) struct Cooldowns(Mutex<HashMap<i64, Timestamp>>);
 
 impl Cooldowns {
-    /// Claims the next look at the domain.
+    /// Claims the next check of the domain.
     ///
     /// # Errors
-    /// Whole seconds to wait.
+    /// The whole seconds to wait.
     pub(super) fn claim(&self, domain: &Domain, now: Timestamp) -> Result<(), u64> {
         let mut claims = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let claimed_at = claims.get(&domain.key).copied();

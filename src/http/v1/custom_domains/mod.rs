@@ -1,6 +1,6 @@
 //! `/v1/statuspages/{id}/custom-domains` (contract 4.15): list, read, attach, detach, verify.
 //!
-//! A look at the DNS happens outside of any transaction; what it saw is then applied to the domain as it is by that time.
+//! DNS lookups are made outside of any transaction; their result is then applied to the current state of the domain.
 
 mod cooldown;
 pub(in crate::http) mod openapi;
@@ -76,7 +76,7 @@ pub(super) async fn attach_domain(call: Call<AppState>) -> Result<Committed, Api
     }
     let usage = custom_domains::count(&*write, page.key);
     take_slot(Quota::CustomDomains, caller.limits.custom_domains, usage).await?;
-    // A clock that is behind must not let the week be over before it has begun.
+    // A clock that is behind must not let the week end before it has started.
     let created_at = state.created_at().max(state.guard.judged_now().best);
     let domain = Domain::attached(page.key, hostname, created_at);
     let domain = custom_domains::insert(&*write, domain).await?;
@@ -109,7 +109,7 @@ pub(super) async fn verify_domain(
     let write = effect.begin(&state.databases.main).await?;
     let reason = LookReason::Requested(asked_at);
     let made = DomainLook { reason, sight, at: state.guard.judged_now() };
-    // Somebody else may have looked meanwhile, or taken the domain away.
+    // The domain may have been checked or detached meanwhile.
     let outcome = record_look(&write, &domain, made).await?.ok_or(ApiError::NotFound)?;
     let committed = write.commit(Reply::data(shown(&state, &page, &outcome.domain))).await?;
     state.announcer.host_changes.note();
@@ -125,7 +125,7 @@ async fn find(call: &Call<AppState>) -> Result<(Statuspage, Domain), ApiError> {
     Ok((page, found.ok_or(ApiError::NotFound)?))
 }
 
-/// The domain again, kept from others until the transaction ends.
+/// Reads the domain again and locks it until the transaction ends.
 async fn find_for_update(transaction: &Transaction, page: &Statuspage, id: Id) -> Result<Domain, ApiError> {
     let found = custom_domains::find_for_update(transaction, page.key, id).await?;
     found.ok_or(ApiError::NotFound)

@@ -11,7 +11,7 @@ use crate::id::Id;
 use crate::model::domain::{Domain, DomainProblem, DomainStatus};
 use crate::model::domain_names::WantedRecords;
 
-/// Characters of a host name.
+/// Length of a host name in characters.
 pub(super) const HOSTNAME_LENGTH: RangeInclusive<usize> = 1..=253;
 const HOSTNAME: &str = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$";
 
@@ -53,7 +53,7 @@ pub(super) struct CertificateView {
 }
 
 impl<'a> DomainView<'a> {
-    /// The view of a domain of this page, with the records that are looked for.
+    /// The view of a domain of this page, with the expected DNS records.
     pub(super) fn of(page: Id, domain: &'a Domain, records: &'a WantedRecords) -> Self {
         Self {
             id: domain.id,
@@ -71,7 +71,6 @@ impl<'a> DomainView<'a> {
     }
 }
 
-/// A host name.
 pub(super) fn hostname() -> Shape {
     text_in(&HOSTNAME_LENGTH).pattern(HOSTNAME).says("In lower case; international names as punycode.")
 }

@@ -1,4 +1,4 @@
-//! `/v1/engine/backups`: backups that this server makes in its own folder, for operators.
+//! `/v1/engine/backups`: backups made by this server in its own folder, for operators.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,7 +20,7 @@ pub(in crate::http::v1) async fn list_backups(call: Call<AppState>) -> Result<Re
     let state = call.state;
     let finished = match state.backups.folder().cloned() {
         None => Vec::new(),
-        // A folder that cannot be read is why the last attempt failed, and is shown as that.
+        // If the folder cannot be read, the last attempt has failed for that reason, and it is shown there.
         Some(folder) => tokio::task::spawn_blocking(move || finished_backups(&folder).unwrap_or_default())
             .await
             .map_err(|error| ApiError::Internal(error.into()))?,

@@ -1,4 +1,4 @@
-//! `GET /v1/engine`: how this process is doing, and its share among several, for operators. Nothing of any organisation is in it.
+//! `GET /v1/engine`: state of this process, and its share of a cluster, for operators; without data of organisations.
 //! `/v1/engine/backups`: its backups.
 
 mod backups;

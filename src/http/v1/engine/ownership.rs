@@ -1,4 +1,4 @@
-//! The share of this node among several, as it sees it: who lives, who owns what, and what has moved.
+//! The share of this node in a cluster as it sees it: live nodes, owners of partitions, and moves.
 
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ struct NodeView {
 }
 
 impl OwnershipView {
-    /// The view of a node among others; `None` = it is alone.
+    /// The view of a node of a cluster; `None` if it is alone.
     pub(super) fn of(ownership: &Ownership, share: ShareFigures) -> Option<Self> {
         let (member, owned) = (ownership.member()?, ownership.owned()?);
         let names: BTreeSet<&NodeName> = owned.ledger.owners.keys().chain(&owned.living).collect();

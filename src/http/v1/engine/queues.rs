@@ -1,4 +1,4 @@
-//! Results that wait, here and in other places, and what became of those that came, as far as this process knows.
+//! Queues of results, here and at remote locations, and counts of delivered results, as far as this process knows them.
 
 use serde::Serialize;
 use utoipa::ToSchema;

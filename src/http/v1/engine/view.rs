@@ -1,4 +1,4 @@
-//! The state of the parts of this process, as operators see it.
+//! State of the parts of this process, for operators.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! From a body to an escalation policy: every field is read, every problem is collected, nothing is stored.
+//! Reads an escalation policy from a request body: every field is read, every error is collected, nothing is stored.
 
 use std::ops::RangeInclusive;
 
@@ -24,18 +24,17 @@ const STEP_MEMBERS: [&str; 4] = ["after_seconds", "channel_ids", "contact_ids", 
 
 /// The context in which a policy is written.
 pub(super) struct Draft<'a> {
-    /// Owns the policy.
+    /// The caller, whose organisation owns the policy.
     pub(super) caller: &'a Caller,
-    /// What it may name.
+    /// Rows that the policy may name.
     pub(super) known: KnownRows,
-    /// Policies that there are.
+    /// Number of existing policies.
     pub(super) count: usize,
-    /// Now.
     pub(super) now: Timestamp,
 }
 
 impl Draft<'_> {
-    /// The new policy of a create request; without a place it is the first one, so that it is asked at all.
+    /// The new policy of a create request. Its default position is the first, so that it takes effect.
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<EscalationPolicy, FieldErrors> {
         let errors = Errors::default();
         let fields = Fields::new(body, "", &errors);
@@ -80,7 +79,7 @@ impl Draft<'_> {
         errors.into_inner().into_result(policy)
     }
 
-    /// Everything but name and steps.
+    /// Reads all fields but name and steps.
     fn read(&self, fields: &Fields<'_>, policy: EscalationPolicy, last: usize) -> EscalationPolicy {
         let last = i64::try_from(last.max(1)).unwrap_or(i64::MAX);
         let position = fields.optional("position").and_then(|field| field.integer(1..=last));
@@ -100,7 +99,8 @@ impl Draft<'_> {
         }
     }
 
-    /// The incidents that follow the policy: `applies_to` says whether they are selected; without it, naming some selects them.
+    /// Reads the incidents that follow the policy: `applies_to` tells whether they are selected; without it, naming
+    /// some selects them.
     fn read_selection(&self, fields: &Fields<'_>, stored: Option<Selection>) -> Option<Selection> {
         let word = fields.optional("applies_to").and_then(|field| field.word(&APPLIES_TO).map(str::to_owned));
         let tags = self.known.services.read_tags(fields);
@@ -128,7 +128,7 @@ impl Draft<'_> {
         if entries.is_empty() {
             return field.refuse(FieldRule::MinItems(1));
         }
-        // Every step is read, so that every problem is told.
+        // Every step is read, so that every error is reported.
         let read: Vec<Option<Step>> = entries.iter().map(|entry| self.read_step(entry)).collect();
         read.into_iter().collect()
     }
@@ -147,7 +147,7 @@ impl Draft<'_> {
         let step =
             Step { after_seconds: after?, channels: channels?, contacts: contacts?, schedules: schedules? };
         if [&step.channels, &step.contacts, &step.schedules].iter().all(|named| named.is_empty()) {
-            // What was named and is not there has been refused.
+            // Named rows that do not exist have been refused before.
             let is_silent = ["channel_ids", "contact_ids", "schedule_ids"].iter().all(|name| {
                 members
                     .skippable(name)

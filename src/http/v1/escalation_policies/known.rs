@@ -14,7 +14,7 @@ use crate::store::{contacts, incident_policies, notification_channels};
 
 /// Rows that a policy may name.
 pub(super) struct KnownRows {
-    /// Tags and services, those that the body names.
+    /// Tags and services named in the body.
     pub(super) services: Named,
     /// Every incident policy.
     pub(super) incident_policies: HashMap<Id, i64>,
@@ -27,7 +27,7 @@ pub(super) struct KnownRows {
 }
 
 impl KnownRows {
-    /// Those of the caller's organisation.
+    /// Rows of the caller's organisation.
     pub(super) async fn find(
         body: &Map<String, Value>,
         write: &Write,

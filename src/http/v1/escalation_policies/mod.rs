@@ -1,7 +1,7 @@
-//! `/v1/escalation-policies`: whom incidents are told to, step by step, until somebody acknowledges them.
+//! `/v1/escalation-policies`: recipients of incidents, step by step, until somebody acknowledges them.
 //!
-//! Every write locks the organisation first: places in the order are 1, 2, 3 …, without gaps. Reading a body is in `draft`,
-//! the object that clients see in `view`, how far an incident has come in `progress`.
+//! Every write locks the organisation first: positions are 1, 2, 3 …, without gaps. Reading a body is in `draft`, the
+//! view in `view`, the progress of an incident in `progress`.
 
 mod draft;
 mod known;

@@ -1,4 +1,4 @@
-//! `/v1/escalation-policies`, and how far an incident has come in the one that it follows.
+//! Description of `/v1/escalation-policies`, and of the progress of an incident in its policy.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `GET /v1/incidents/{id}/escalation`: the policy that an incident follows, and how far it has come.
+//! `GET /v1/incidents/{id}/escalation`: the policy that an incident follows, and its progress.
 
 use serde::Serialize;
 use serde_json::Value;

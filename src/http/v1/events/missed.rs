@@ -1,5 +1,5 @@
-//! What a client has missed since the last event that it has read, page by page: status changes, then what became of
-//! incidents and maintenances, then results in the order of time.
+//! Replays the events since a client's last event, page by page: status changes, then events of incidents and
+//! maintenances, then results in order of time.
 //!
 //! What is told here is remembered, so that it is not told again when the stream goes on live. A position that lies too far back, or
 //! ahead of what is stored, is told as `reset`. Only rows of the client's own organisation are read. An id never says more than the tail has settled: a row with a smaller number may still
@@ -26,11 +26,11 @@ use crate::store::history::feed::{self, NumberedChange};
 use crate::store::selected::{self, Selection};
 use crate::store::{events, services};
 
-/// The age of a position that is gone on from, in milliseconds.
+/// Oldest position that is resumed, in milliseconds.
 const RESUMED_MS: i64 = 30 * 60 * 1_000;
-/// Clocks of several processes differ a little, in milliseconds.
+/// Tolerated difference between the clocks of several processes, in milliseconds.
 const AHEAD_MS: i64 = 60 * 1_000;
-/// The time that passes between the start of a check and the commit of its result, in milliseconds.
+/// Longest time from the start of a check to the commit of its result, in milliseconds.
 const RESULT_LATE_MS: i64 = 90 * 1_000;
 /// Rows read at a time.
 const AT_ONCE: usize = 500;
@@ -41,7 +41,7 @@ const CHANGES: u64 = 100_000;
 /// Services whose results are told again.
 const SERVICES: u64 = 50;
 
-/// What a client has missed.
+/// The events that a client has missed.
 pub(super) struct Missed {
     state: Arc<AppState>,
     sight: Sight,
@@ -49,15 +49,15 @@ pub(super) struct Missed {
     stage: Stage,
     cursor: Cursor,
     since: Cursor,
-    /// How far the tail had told everybody before the page was read.
+    /// Cursor up to which the tail had published before the page was read.
     settled: Cursor,
-    /// The time at which results began to be read: those stored later may be missing among them.
+    /// Time at which the reading of results started; results stored later may be missing.
     results_read_at_ms: i64,
     told: HashSet<Origin>,
     pages: u32,
 }
 
-/// What is read next.
+/// The next table to read.
 enum Stage {
     Begin,
     FindChanges,
@@ -69,7 +69,7 @@ enum Stage {
     End,
 }
 
-/// A page of what was missed.
+/// A page of missed events.
 #[derive(Default)]
 pub(super) struct Page {
     pub(super) text: String,
@@ -77,7 +77,7 @@ pub(super) struct Page {
 }
 
 impl Missed {
-    /// What happened after this position.
+    /// The events after this position.
     pub(super) fn since(since: Cursor, state: &Arc<AppState>, wanted: &Wanted, sight: Sight) -> Self {
         let has_results = wanted.has(Type::Result) && !wanted.selects_nothing;
         Self {
@@ -94,7 +94,7 @@ impl Missed {
         }
     }
 
-    /// Returns true if this has not been told here, nor before.
+    /// Returns true if this event has been published neither here nor before.
     pub(super) fn is_news(&self, origin: &Origin) -> bool {
         let is_later = match origin {
             Origin::Change(number) => *number > self.since.change,
@@ -104,13 +104,13 @@ impl Missed {
         is_later && !self.told.contains(origin)
     }
 
-    /// Begins again where it has ended: so much has happened meanwhile that not all of it waits for the client.
+    /// Restarts at the current cursor: more has happened meanwhile than is queued for the client.
     pub(super) fn again(&mut self) {
         self.cursor = self.reached(self.cursor.at_ms);
         self.stage = Stage::FindChanges;
     }
 
-    /// The next page; `None` when all has been told. `settled` is how far the tail has told everybody.
+    /// The next page; `None` at the end. `settled` is the cursor up to which the tail has published.
     pub(super) async fn next(
         &mut self,
         audience: &Audience,
@@ -155,7 +155,7 @@ impl Missed {
 
     async fn begin(&mut self, positions: &Positions) -> Result<Page, ApiError> {
         let newest = events::newest(self.state.databases.main.reader()).await?;
-        // This process may have told of some whose organisation is gone.
+        // This process may have published events of an organisation that has been deleted.
         let newest = if newest == 0 { 0 } else { newest.max(self.settled.event) };
         if !is_known(self.since, newest, self.state.now().ms()) {
             return Ok(self.reset(positions));
@@ -164,7 +164,7 @@ impl Missed {
         Ok(Page::default())
     }
 
-    /// Says that not everything is told, and where the client is now.
+    /// A `reset` event: events are missing; holds the client's new position.
     fn reset(&mut self, positions: &Positions) -> Page {
         self.cursor = self.settled;
         self.since = Cursor::default();
@@ -227,7 +227,7 @@ impl Missed {
             return Ok(notice_of(TOO_MANY_RESULTS, &positions.id(self.reached(self.cursor.at_ms))));
         }
         let services = found.into_iter().map(|service| service.key).collect();
-        // Those of the last moments before included: they may have been stored later.
+        // Includes the results of the last moments before: they may have been stored later.
         let from = Timestamp::from_ms(self.cursor.at_ms).plus_ms(-RESULT_LATE_MS);
         let until = self.state.now().plus_ms(AHEAD_MS);
         self.results_read_at_ms = self.settled.at_ms;
@@ -237,7 +237,7 @@ impl Missed {
 
     fn results(&self, results: Vec<CheckRecord>) -> Vec<Fact> {
         let facts = results.into_iter().map(|result| {
-            // Whoever comes again with this is told results from this one on.
+            // A client that resumes at this position gets the results from this one on.
             let at_ms = result.checked_at.plus_ms(RESULT_LATE_MS).ms().min(self.results_read_at_ms);
             let (organisation, cursor) = (self.sight.organisation(), self.reached(at_ms));
             Fact { organisation, cursor, what: What::Result(Arc::new(result)) }
@@ -250,7 +250,7 @@ impl Missed {
         Fact { organisation: self.sight.organisation(), cursor, what }
     }
 
-    /// How far a client has been told that has read everything until here.
+    /// Cursor of a client that has read everything up to here.
     fn reached(&self, at_ms: i64) -> Cursor {
         let (cursor, settled, since) = (self.cursor, self.settled, self.since);
         Cursor {
@@ -265,10 +265,10 @@ fn notice_of(reason: &'static str, id: &str) -> Page {
     Page { text: notice("reset", id, &ResetView { reason }), events: 1 }
 }
 
-/// Returns true if everything after a position is still stored. One ahead of what is stored is of other databases. That cannot be
-/// told from status changes: the newest may have gone with its service.
+/// Returns true if everything after a position is still stored. A position ahead of the stored data belongs to other
+/// databases. Status changes do not show that: the newest may have been deleted with its service.
 fn is_known(since: Cursor, newest_event: i64, now_ms: i64) -> bool {
-    // Old events go, so there may be none that is the newest.
+    // Old events are deleted, so there may be none left.
     let is_stored = since.event <= newest_event || newest_event == 0;
     is_stored && (-AHEAD_MS..RESUMED_MS).contains(&(now_ms - since.at_ms))
 }

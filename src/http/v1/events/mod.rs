@@ -1,8 +1,8 @@
-//! `GET /v1/events`: what happens, as server-sent events, for as long as the client listens.
+//! `GET /v1/events`: a stream of server-sent events, for as long as the client is connected.
 //!
-//! A request says what it wants (`wanted`); what happens is told to all who want the same at once (`teller`, in the words of
-//! `view`). Each event has an id that says how far its reader has been told (`position`), with which a client that comes again is
-//! told first what it has missed (`missed`). The stream itself is in `stream`.
+//! A request selects events (`wanted`); each event is rendered once for all clients with the same selection (`teller`,
+//! `view`). The id of an event is the position of its reader (`position`); a client that reconnects with it first gets
+//! the events that it has missed (`missed`). The stream itself is in `stream`.
 
 mod missed;
 pub(in crate::http) mod openapi;
@@ -29,7 +29,7 @@ use crate::http::v1::events::teller::Teller;
 use crate::http::v1::events::wanted::Wanted;
 use crate::http::v1::state::AppState;
 
-/// Seconds after which somebody else may have left.
+/// Seconds after which a place may be free.
 const RETRY_SECONDS: u64 = 10;
 
 pub(super) async fn stream_events(call: Call<AppState>) -> Result<Reply, ApiError> {

@@ -1,7 +1,7 @@
-//! The ids of events: how far whoever has read them has been told.
+//! Event ids: the position up to which their reader has received events.
 //!
-//! Positions count what happens to everybody, so they are enciphered, each into the same text every time: a signature of it is
-//! also the key to its mask. An id that was altered, or belongs to another organisation, is refused.
+//! Positions count events of all organisations, so they are encrypted deterministically: a signature of the position is
+//! also the key of its mask. An id that was altered, or belongs to another organisation, is refused.
 
 use actix_web::http::header::HeaderMap;
 use base64::Engine as _;
@@ -19,7 +19,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 /// Bytes of a position: three numbers.
 const LENGTH: usize = 24;
 
-/// Writes and reads the ids of an organisation.
+/// Writes and reads the event ids of an organisation.
 #[derive(Clone, Debug)]
 pub(super) struct Positions {
     pub(super) sealer: Sealer,
@@ -27,14 +27,14 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// The id of an event whose reader has been told so far.
+    /// The id of an event whose reader has received everything up to this cursor.
     pub(super) fn id(&self, cursor: Cursor) -> String {
         let numbers = [cursor.change, cursor.event, cursor.at_ms].map(i64::to_be_bytes).concat();
         let signature = self.sealer.sign(PURPOSE, &self.bound(&numbers));
         BASE64.encode([signature.as_slice(), &self.masked(&signature, &numbers)].concat())
     }
 
-    /// The position in an id; `None` when it is none of this organisation.
+    /// The position in an id; `None` if it is not an id of this organisation.
     pub(super) fn read(&self, id: &str) -> Option<Cursor> {
         let bytes = BASE64.decode(id).ok()?;
         let (signature, masked) = bytes.split_at_checked(SIGNATURE_LENGTH)?;
@@ -51,10 +51,10 @@ impl Positions {
         Some(Cursor { change, event, at_ms })
     }
 
-    /// The position of the last event that a client has read, if it says which one that was.
+    /// The position of the last event that a client has read, if it sent one.
     ///
     /// # Errors
-    /// 400.
+    /// 400 for an invalid id.
     pub(super) fn last_event(&self, headers: &HeaderMap) -> Result<Option<Cursor>, ApiError> {
         let mut values = headers.get_all(LAST_EVENT_ID);
         match (values.next(), values.next()) {

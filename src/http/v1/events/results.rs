@@ -1,7 +1,7 @@
-//! Results that were missed, of several services, in the order in which their checks began.
+//! Missed results of several services, in the order in which their checks started.
 //!
-//! They are read for a stretch of time, of all services: a shorter one when much happened in it, so that nothing is left out and
-//! what is held stays bounded.
+//! They are read by period, for all services together: the period is shortened if it has many results, so that none is
+//! left out and the memory stays bounded.
 
 use crate::clock::Timestamp;
 use crate::model::history::{CheckRecord, StoredCheck};
@@ -10,13 +10,13 @@ use crate::store::HistoryError;
 use crate::store::history::History;
 use crate::store::history::checks::{CheckFilter, page};
 
-/// The first stretch of time, in milliseconds.
+/// Length of the first period, in milliseconds.
 const STRETCH_MS: i64 = 5 * 60 * 1_000;
-/// Results of one service, and of all of them, in a stretch.
+/// Most results of one service, and of all of them, in a period.
 const RESULTS: u64 = 500;
 const RESULTS_OF_ALL: usize = 2_000;
 
-/// Results that were missed.
+/// Iterator over missed results.
 pub(super) struct Results {
     services: Vec<ServiceKey>,
     from: Timestamp,
@@ -25,12 +25,12 @@ pub(super) struct Results {
 }
 
 impl Results {
-    /// Those of these services whose checks began in this period.
+    /// Results of these services whose checks started in this period.
     pub(super) const fn new(services: Vec<ServiceKey>, from: Timestamp, until: Timestamp) -> Self {
         Self { services, from, until, stretch_ms: STRETCH_MS }
     }
 
-    /// The next ones; `None` when that was all.
+    /// The next results; `None` at the end.
     ///
     /// # Errors
     /// When the database fails, or a row or block cannot be read.
@@ -51,7 +51,7 @@ impl Results {
         Ok(None)
     }
 
-    /// The results until then; `None` when there are too many to be read at once.
+    /// The results until `to`; `None` if there are too many for one read.
     async fn read(&self, history: &History, to: Timestamp) -> Result<Option<Vec<CheckRecord>>, HistoryError> {
         let mut all = Vec::new();
         for service in &self.services {

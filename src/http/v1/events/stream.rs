@@ -1,6 +1,7 @@
-//! The body of the answer: first what was missed, then what happens, and a sign of life when nothing does.
+//! The body of the response: first missed events, then live ones, and heartbeats in between.
 //!
-//! A chunk is bounded, and the next one is made only when the one before has left: a connection holds no more than that.
+//! Chunks are bounded, and the next one is built only when the previous one has been sent, so a connection holds no
+//! more than that.
 
 use std::time::Duration;
 
@@ -13,13 +14,13 @@ use crate::events::audience::Round;
 use crate::http::v1::events::missed::{Missed, Page};
 use crate::http::v1::events::position::Positions;
 
-/// The longest silence.
+/// Longest time without an event; then a heartbeat is sent.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Bytes of a chunk at most.
+/// Largest chunk in bytes.
 const CHUNK: usize = 64 * 1_024;
-/// The time for which what was missed may come once more, live.
+/// Time for which live events may repeat replayed ones.
 const REPEATS: Duration = Duration::from_secs(60);
-/// Clients come again after so many milliseconds; a comment makes proxies send the head at once.
+/// Clients reconnect after 2000 ms; the comment makes proxies send the response head at once.
 const GREETING: &str = "retry: 2000\n: listening\n\n";
 
 struct Live {
@@ -60,7 +61,7 @@ impl Live {
         Some(self.left.split_to(self.left.len().min(CHUNK)))
     }
 
-    /// Words of what was missed; none when that was all.
+    /// The text of missed events; empty at the end.
     async fn next_missed(&mut self) -> Option<Bytes> {
         let Self { listener, positions, missed, .. } = self;
         let page = async {
@@ -98,7 +99,7 @@ impl Live {
         }
     }
 
-    /// The next round; a sign of life when there is none for long.
+    /// The next batch of live events; a heartbeat after a long silence.
     async fn next_live(&mut self) -> Option<Bytes> {
         match tokio::time::timeout(HEARTBEAT, self.listener.next()).await {
             Ok(round) => Some(self.words(&*round?)),
@@ -118,7 +119,7 @@ impl Live {
         bytes
     }
 
-    /// A comment; with it how far the client has been told, so that a quiet stream can be gone on with as well.
+    /// A comment with the client's position, so that a quiet stream can be resumed as well.
     fn heartbeat(&self) -> Bytes {
         match self.listener.told() {
             Some(cursor) => format!(": alive\nid: {}\n\n", self.positions.id(cursor)).into(),

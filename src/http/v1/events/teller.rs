@@ -1,6 +1,6 @@
-//! Words what happens for those who see and want the same; leaves out everything else.
+//! Renders events for clients with the same visibility and the same selection, and leaves out all others.
 //!
-//! What may be seen is looked at when it is told, not when the client came.
+//! Visibility is checked when an event is published, not when the client connects.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::model::service::{NamedService, ServiceKey};
 use crate::store::events::{self, Event};
 use crate::store::{Reader, selected, services};
 
-/// Words what happens.
+/// Renders events as text.
 pub(super) struct Teller {
     pub(super) state: Arc<AppState>,
     pub(super) caller: Caller,
@@ -89,8 +89,8 @@ impl Teller {
         Ok(told)
     }
 
-    /// The services that incidents and maintenances concern now, if that decides what is told: asked once, before one is
-    /// read whole.
+    /// The services that incidents and maintenances concern now, if the selection depends on them: queried once, before
+    /// any incident or maintenance is read whole.
     async fn concerned(&self, facts: &[&Fact]) -> Result<Vec<(Id, ServiceKey)>, ApiError> {
         let mut concerned = Vec::new();
         if self.wanted.selection.is_everything() {
@@ -108,8 +108,8 @@ impl Teller {
         Ok(concerned)
     }
 
-    /// Those of the services that incidents and maintenances have left, or that went with them, which are deleted: nobody knows any
-    /// more who asked for them. Whoever sees the whole organisation is told; others would hear of what they never saw.
+    /// The deleted ones among the services that incidents and maintenances no longer concern: their selection is
+    /// unknown. Unscoped subscribers only: a scoped one never saw the resource.
     async fn gone(&self, facts: &[&Fact]) -> Result<HashSet<ServiceKey>, ApiError> {
         if self.caller.sight().is_confined() || self.wanted.selection.is_everything() {
             return Ok(HashSet::new());
@@ -127,15 +127,16 @@ impl Teller {
         Ok(left)
     }
 
-    /// Those of these services that the caller sees and asks for.
+    /// The services among these that the caller sees and selects.
     async fn selected(&self, keys: &[ServiceKey]) -> Result<HashMap<ServiceKey, NamedService>, ApiError> {
         let (sight, selection) = (self.caller.sight(), &self.wanted.selection);
         let found = selected::among(self.main(), sight, selection, keys).await?;
         Ok(found.into_iter().map(|service| (service.key, service)).collect())
     }
 
-    /// What became of an incident or a maintenance, if the caller sees it and asks for one of its services, or did until then.
-    /// `chosen` are those that concern such a service now, `heard` such services, and those that may have been some.
+    /// The event of an incident or a maintenance, if the caller sees it and selects one of its services, or did until
+    /// then. `chosen` are those that concern such a service now, `heard` are such services, including possibly selected
+    /// deleted ones.
     async fn event(
         &self,
         event: &Event,
@@ -156,14 +157,14 @@ impl Teller {
             return Ok(None);
         }
         let found = match self.read(kind, subject).await {
-            // One that cannot be shown keeps nobody from the others.
+            // An event that cannot be shown does not stop the others.
             Err(ApiError::Internal(error)) => {
                 tracing::error!(%error, %subject, "an event cannot be shown");
                 return Ok(None);
             }
             found => found?,
         };
-        // One that is not found may be gone by now; that is told next.
+        // It may have been deleted meanwhile; that event follows.
         let Some((shown, concerned)) = found else {
             return Ok(has_left.then(|| gone(Act::Deleted.as_str())));
         };
@@ -173,7 +174,7 @@ impl Teller {
         Ok(Some(view::event(kind, act.as_str(), subject, Some(shown))))
     }
 
-    /// An incident or a maintenance as the caller sees it, with the services of it that the caller sees.
+    /// An incident or a maintenance as visible to the caller, with its visible services.
     async fn read(&self, kind: Kind, subject: Id) -> Result<Option<(Value, Vec<ServiceKey>)>, ApiError> {
         match kind {
             Kind::Incident => incidents::read_one(self.main(), &self.caller, subject, &self.languages).await,
@@ -188,12 +189,12 @@ impl Teller {
     }
 }
 
-/// An event on the wire. JSON has no line breaks.
+/// An event in the wire format. JSON has no line breaks.
 fn line(kind: &str, id: &str, data: &str) -> String {
     format!("event: {kind}\nid: {id}\ndata: {data}\n\n")
 }
 
-/// An event that is no fact.
+/// An event of the stream itself.
 pub(super) fn notice(kind: &str, id: &str, data: &impl Serialize) -> String {
     line(kind, id, &to_text(data))
 }

@@ -1,4 +1,4 @@
-//! Events as clients see them: what happened, beside the resource as the rest of the API shows it.
+//! Events as clients see them: the action, beside the resource as the rest of the API shows it.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -76,7 +76,7 @@ pub(super) struct MaintenanceEventView {
     maintenance: Option<Value>,
 }
 
-/// Something that became of an incident or a maintenance, as text of its type.
+/// An event of an incident or a maintenance, as JSON text with its type.
 pub(super) fn event(kind: Kind, action: &'static str, id: Id, shown: Option<Value>) -> (Type, String) {
     match kind {
         Kind::Incident => (Type::Incident, to_text(&IncidentEventView { action, id, incident: shown })),
@@ -86,7 +86,7 @@ pub(super) fn event(kind: Kind, action: &'static str, id: Id, shown: Option<Valu
     }
 }
 
-/// It concerns nothing any more that was asked for.
+/// Action: the resource no longer concerns any selected service.
 pub(super) const LEFT: &str = "left";
 
 /// Something could not be told: the client should read the resources anew.
@@ -96,9 +96,9 @@ pub(super) struct ResetView {
     pub(super) reason: &'static str,
 }
 
-/// What was missed lies too far back.
+/// Reset reason: the position is too old.
 pub(super) const TOO_OLD: &str = "too_old";
-/// More results were missed than are told again.
+/// Reset reason: more results were missed than are replayed.
 pub(super) const TOO_MANY_RESULTS: &str = "too_many_results";
 
 fn status() -> Shape {

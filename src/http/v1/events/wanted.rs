@@ -1,4 +1,4 @@
-//! What a client wants to hear: `types`, `service_id`, `tag`, `statuspage_id`.
+//! The selection of events by a client: `types`, `service_id`, `tag`, `statuspage_id`.
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
@@ -11,11 +11,11 @@ use crate::model::event::Type;
 use crate::model::sight::Sight;
 use crate::store::selected::Selection;
 
-/// The permissions of which one is needed.
+/// Permissions, of which one is required.
 pub(in crate::http::v1) const ONE_OF: &[Permission] =
     &[Permission::ServicesView, Permission::IncidentsView, Permission::MaintenancesView];
 
-/// The permission to read the same from the resource itself.
+/// The permission to read the resource itself.
 const fn needed(kind: Type) -> Permission {
     match kind {
         Type::StatusChange | Type::Result => Permission::ServicesView,
@@ -24,21 +24,21 @@ const fn needed(kind: Type) -> Permission {
     }
 }
 
-/// What a client wants to hear.
+/// The selection of events by a client.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     types: Vec<Type>,
-    /// The services that it asks for.
+    /// The selected services.
     pub(super) selection: Selection,
-    /// A tag that cannot exist was asked for: nothing carries it.
+    /// True if the requested tag cannot exist, so that no service is selected.
     pub(super) selects_nothing: bool,
 }
 
 impl Wanted {
-    /// Reads what is wanted. Permissions come before everything else.
+    /// Reads the selection. Permissions are checked first.
     ///
     /// # Errors
-    /// 403 for a type that is named and may not be read, or when none is left; 422.
+    /// 403 for a requested type without permission, or when no type is left; 422.
     pub(super) fn read(query: &Query, caller: &Caller) -> Result<Self, ApiError> {
         let mut errors = FieldErrors::default();
         let types = read_types(query, caller, &mut errors)?;
@@ -53,12 +53,12 @@ impl Wanted {
         errors.into_result(Self { types, selection, selects_nothing }).map_err(ApiError::Fields)
     }
 
-    /// Returns true if events of this type are wanted.
+    /// Returns true if events of this type are selected.
     pub(super) fn has(&self, kind: Type) -> bool {
         self.types.contains(&kind)
     }
 
-    /// The name of all who want and see the same, in the same language.
+    /// Key of all clients with the same selection and visibility, in the same language.
     pub(super) fn key(&self, sight: Sight, language: &str) -> String {
         format!("{sight:?} {language} {self:?}")
     }

@@ -1,4 +1,4 @@
-//! `GET /v1/services/{id}/checks` (contract 4.8): every finished check, newest first, walked by cursor.
+//! `GET /v1/services/{id}/checks` (contract 4.8): every finished check, newest first, paged by cursor.
 
 use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;
@@ -66,7 +66,7 @@ fn read_filter(query: &Query, walk: Walk<'_>) -> Result<CheckFilter, ApiError> {
     errors.into_result(CheckFilter { probes, statuses, from, to, before }).map_err(ApiError::Fields)
 }
 
-/// `probe`; `None` when it was not sent, or sent empty. An item that cannot be a code is noted as an error.
+/// Reads `probe`; `None` when it was not sent, or sent empty. Adds an error for an item that cannot be a code.
 pub(super) fn read_probes(query: &Query, errors: &mut FieldErrors) -> Option<Vec<String>> {
     let items = query.list("probe").filter(|items| !items.is_empty())?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');

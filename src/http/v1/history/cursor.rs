@@ -1,6 +1,6 @@
 //! The cursor of a history (contract 4.8): a position, signed and bound to list, organisation and service.
 //!
-//! It holds the position alone; filters come from the query. A cursor that was altered, or belongs to another service,
+//! It holds only the position; filters come from the query. A cursor that was altered, or belongs to another service,
 //! is refused.
 
 use base64::Engine as _;
@@ -11,17 +11,17 @@ use crate::id::Id;
 use crate::model::secret::{SIGNATURE_LENGTH, Sealer};
 use crate::store::history::checks::Position;
 
-/// Walks of checks.
+/// Purpose of cursors of checks.
 pub(super) const CHECKS: &str = "check history cursor";
-/// Walks of status changes, whose positions name no location.
+/// Purpose of cursors of status changes, whose positions have no location.
 pub(super) const CHANGES: &str = "status change cursor";
-/// Longest cursor that is looked at.
+/// Longest cursor that is accepted, in characters.
 const MAX_LENGTH: usize = 256;
 
-/// The list of a service that a cursor walks.
+/// A list of a service that is paged by cursor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk<'a> {
-    /// The list that it walks.
+    /// Purpose of the cursor.
     pub(super) purpose: &'static str,
     /// Signs cursors.
     pub(super) sealer: &'a Sealer,
@@ -40,7 +40,7 @@ impl Walk<'_> {
         BASE64.encode([signature.as_slice(), &bytes].concat())
     }
 
-    /// The position in a cursor of this walk; `None` when it is no such cursor.
+    /// The position in a cursor of this list; `None` for any other text.
     pub(super) fn read(&self, text: &str) -> Option<Position> {
         if text.len() > MAX_LENGTH {
             return None;

@@ -1,10 +1,10 @@
-//! A page of a history that is walked by cursor, newest first.
+//! A page of a history that is paged by cursor, newest first.
 
 use serde::Serialize;
 
 use crate::http::kit::query::Query;
 
-/// The rows with the way to older ones.
+/// The rows, with the link to older ones.
 #[derive(Serialize)]
 pub(super) struct CursorPage<T> {
     data: Vec<T>,
@@ -12,7 +12,7 @@ pub(super) struct CursorPage<T> {
     meta: CursorMetaView,
 }
 
-/// The addresses of other pages: a walk by cursor knows the next one alone.
+/// URLs of other pages: only the next one is known.
 #[derive(Serialize)]
 struct CursorLinksView {
     first: Option<String>,
@@ -29,7 +29,7 @@ struct CursorMetaView {
 }
 
 impl<T> CursorPage<T> {
-    /// Rows of the list at this address, which was asked by `query`; `next_cursor` leads on, where there is something older.
+    /// Rows of the list at this URL with this query; `next_cursor` is set if there are older rows.
     pub(super) fn of(
         data: Vec<T>,
         per_page: u64,

@@ -1,7 +1,7 @@
-//! The measurements of a service (contract 4.5-4.8): figures, series, days, and every check.
+//! Measurements of a service (contract 4.5-4.8): figures, series, days, and every check.
 //!
-//! All of it needs the history database; when that is away the answer is 503, never an empty list. The figures
-//! themselves are arithmetic of `stats`.
+//! All of it needs the history database; while that is unavailable the response is 503, never an empty list. `stats`
+//! computes the figures.
 
 pub(super) mod checks;
 mod cursor;
@@ -25,10 +25,10 @@ use crate::model::check::CheckType;
 use crate::model::period::Range;
 use crate::model::service::Service;
 
-/// The maximum number of past days for which history is shown.
+/// Days of the past for which history is shown.
 const SHOWN_DAYS: i64 = 90;
 
-/// `range`, by default 24 hours.
+/// Reads `range`, by default 24 hours.
 fn read_range(query: &Query, errors: &mut FieldErrors) -> Range {
     match query.narrowing("range", errors).map(str::parse) {
         None => Range::default(),
@@ -40,7 +40,7 @@ fn read_range(query: &Query, errors: &mut FieldErrors) -> Range {
     }
 }
 
-/// The moment before which the plan keeps nothing, or nothing is shown.
+/// The start of the history that the plan retains and that is shown.
 pub(in crate::http::v1) fn history_start(now: Timestamp, limits: &PlanLimits) -> Timestamp {
     let days = SHOWN_DAYS.min(i64::from(limits.retention_days));
     now.plus_ms(-days * DAY_MS)
@@ -52,7 +52,7 @@ fn start_of(service: &Service, caller: &Caller, now: Timestamp) -> Option<Timest
     Some(history_start(now, &caller.limits).max(configured_at))
 }
 
-/// Milliseconds with one decimal, as figures are shown.
+/// Milliseconds with one decimal.
 fn tenths_ms(us: f64) -> f64 {
     (us / 100.0).round() / 10.0
 }

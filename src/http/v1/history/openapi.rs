@@ -1,4 +1,5 @@
-//! The measurements of a service (contract 4.5 to 4.8): metrics, response times, uptime, checks, status changes.
+//! Description of a service's measurements (contract 4.5 to 4.8): metrics, response times, uptime, checks, status
+//! changes.
 
 use serde_json::json;
 

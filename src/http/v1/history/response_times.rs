@@ -43,7 +43,7 @@ pub(in crate::http) async fn list_response_times(call: Call<AppState>) -> Result
     })))
 }
 
-/// Buckets begin at multiples of their length since 1970; those without an answered check are left out.
+/// Buckets start at multiples of their length since 1970; those without a successful check are left out.
 fn series(sums: &BTreeMap<Timestamp, Sums>) -> Vec<ResponseTimeView> {
     sums.iter().filter_map(|(start, sums)| ResponseTimeView::of(*start, sums)).collect()
 }

@@ -1,5 +1,5 @@
-//! `GET /v1/services/{id}/status-changes` (contract 4.3.3): what the status was, and since when, newest first. The time of a
-//! gap is an entry like any other: from it on nobody looked.
+//! `GET /v1/services/{id}/status-changes` (contract 4.3.3): statuses and their start times, newest first. A no-data
+//! period is an entry as well.
 
 use crate::clock::Timestamp;
 use crate::http::gate::call::Call;
@@ -23,12 +23,12 @@ use crate::store::services;
 
 const DEFAULT_PER_PAGE: u64 = 50;
 
-/// A status and the time for which it was that.
+/// A status and its period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct StatusSpan {
-    /// Its beginning.
+    /// Start.
     change: StatusChange,
-    /// Its end; `None` for the present one.
+    /// End; `None` for the current status.
     until: Option<Timestamp>,
 }
 
@@ -60,7 +60,7 @@ pub(in crate::http) async fn list_status_changes(call: Call<AppState>) -> Result
     Ok(Reply::view(&CursorPage::of(rows, per_page, cursor, (&address, &query))))
 }
 
-/// The time of the entries that are asked for: `from`, and the earlier of `to` and the cursor.
+/// The requested period: `from`, and the earlier of `to` and the cursor.
 fn read_period(query: &Query, walk: Walk<'_>) -> Result<(Option<Timestamp>, Timestamp), ApiError> {
     let mut errors = FieldErrors::default();
     let (from, to) = query.period(&mut errors);
@@ -76,8 +76,8 @@ fn read_period(query: &Query, walk: Walk<'_>) -> Result<(Option<Timestamp>, Time
     errors.into_result((from, to)).map_err(ApiError::Fields)
 }
 
-/// The newest entries that begin in the range, at most so many. What lasted for no time is left out. `changes` are in the order of
-/// time.
+/// The newest entries that start in the range, at most `most`. Entries without duration are left out. `changes` are in
+/// order of time.
 fn newest(changes: &[StatusChange], range: TimeRange, most: u64) -> Vec<StatusSpan> {
     let ends = changes.iter().skip(1).map(|next| Some(next.at)).chain([None]);
     let spans = changes.iter().zip(ends).map(|(change, until)| StatusSpan { change: *change, until });
@@ -100,7 +100,7 @@ mod tests {
 
     const LINE: [(i64, MeasuredStatus); 5] = [(10, Up), (20, Down), (20, NoData), (30, Up), (40, Down)];
 
-    /// Columns: from, to, most; beginnings and ends of what is found.
+    /// Columns: from, to, most; starts and ends of the entries.
     #[rstest]
     #[case::all(0, 100, 9, &[(40, None), (30, Some(40)), (20, Some(30)), (10, Some(20))])]
     #[case::from_is_inclusive(20, 100, 9, &[(40, None), (30, Some(40)), (20, Some(30))])]

@@ -1,4 +1,4 @@
-//! The sums of a service's measurements: rollups as far as they fit, single results for the rest.
+//! Sums of a service's measurements: from rollups as far as they fit, and from single results for the rest.
 
 use crate::http::kit::error::ApiError;
 use crate::http::v1::state::AppState;
@@ -8,7 +8,7 @@ use crate::store::HistoryError;
 use crate::store::history::parts::{self, Parts, Scope};
 use crate::store::history::sealed::damaged_rollup;
 
-/// The sums of a service; only of these locations, unless `None`.
+/// The sums of a service, restricted to these locations unless `None`.
 pub(super) async fn of(
     state: &AppState,
     service: ServiceKey,

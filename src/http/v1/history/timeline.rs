@@ -1,5 +1,5 @@
-//! The spans of a service's past, with what each counts for (contract 4.7): status changes, covered by what people
-//! decided.
+//! The spans of a service's past with their classification (contract 4.7): status changes, overridden by windows of
+//! users.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,22 @@ use crate::store::windows;
 
 /// A service's past in a range.
 pub(super) struct Past {
-    /// Adjoining spans, with what each counts for.
+    /// Adjacent spans with their classification.
     pub(super) spans: Vec<Span>,
-    /// The milliseconds of each day, by its number, in which it could not be reached.
+    /// Milliseconds of being unreachable by day number.
     pub(super) unreachable_ms: BTreeMap<i64, i64>,
 }
 
-/// The past of a service, with what of it is left out because of others.
+/// The past of a service, and the times that are left out because of dependencies.
 pub(super) async fn past(state: &AppState, service: &Service, range: TimeRange) -> Result<Past, ApiError> {
     let decided = windows::since(state.databases.main.reader(), &[service.key], range.from).await?;
     let unreachable = unreachable(&decided, range).into_iter();
-    // Summed up by day like downtime.
+    // Summed up by day, as downtime is.
     let days = per_day(&unreachable.collect::<Vec<_>>()).into_iter().map(|(day, sums)| (day, sums.down_ms));
     Ok(Past { spans: spans_of(state, service, (range, &decided)).await?, unreachable_ms: days.collect() })
 }
 
-/// The spans of a range in which a service could not be reached, one after the other.
+/// The spans of a range in which a service was unreachable, without overlaps.
 fn unreachable(decided: &[Window], range: TimeRange) -> Vec<Span> {
     let mut from = range.from;
     let mut spans = Vec::new();
@@ -47,7 +47,7 @@ fn unreachable(decided: &[Window], range: TimeRange) -> Vec<Span> {
     spans
 }
 
-/// Adjoining spans of a range. The last status holds as long as results back it, which the engine knows.
+/// Adjacent spans of a range. The last status holds as long as it is backed by results, which the engine knows.
 pub(super) async fn spans(
     state: &AppState,
     service: &Service,
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
 
-    /// Unreachable times in a range from 100 to 200, cut off at its ends, and none counted twice.
+    /// Unreachable periods in a range from 100 to 200, cut at its ends and counted once.
     #[rstest]
     #[case(&[], 0)]
     #[case(&[(110, Some(120))], 10)]

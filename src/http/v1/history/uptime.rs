@@ -49,7 +49,7 @@ pub(in crate::http) async fn list_uptime(call: Call<AppState>) -> Result<Reply, 
     Ok(Reply::ok(json!({"data": to_json(&data), "meta": {"days": days}})))
 }
 
-/// `days`, clamped to 1..90; what is no whole number is refused.
+/// Reads `days`, clamped to 1..90; anything but a whole number is refused.
 fn read_days(query: &Query) -> Result<i64, ApiError> {
     let mut errors = FieldErrors::default();
     let days = match query.narrowing("days", &mut errors) {
@@ -62,7 +62,7 @@ fn read_days(query: &Query) -> Result<i64, ApiError> {
     errors.into_result(days.clamp(1, SHOWN_DAYS)).map_err(ApiError::Fields)
 }
 
-/// A whole number of any size: beyond all bounds it is as good as the largest.
+/// A whole number of any size; one out of range counts as the largest.
 fn read_whole(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!((&entry["date"], &entry["incidents"]), (&json!("1970-01-01"), &json!(7)));
     }
 
-    /// What is neither up nor down nor unreachable was not measured; a day that is not over has less of it.
+    /// Time that is neither up nor down nor unreachable counts as not measured; the current day has less of it.
     #[rstest]
     #[case(DAY_MS, 0, 86_400)]
     #[case(DAY_MS, 3_600_000, 82_800)]

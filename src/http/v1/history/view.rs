@@ -13,7 +13,7 @@ use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange, StoredChe
 use crate::stats::rollup::Sums;
 use crate::stats::uptime::Availability;
 
-/// The `error_code`s of checks, for people.
+/// The `error_code`s of checks, for the description.
 const CODES: &str = "`dns_nxdomain`, `dns_servfail`, `dns_timeout`, `dns_no_records`, `connect_refused`, \
     `connect_timeout`, `connect_reset`, `connect_unreachable`, `tls_expired`, `tls_untrusted`, `tls_hostname`, \
     `tls_handshake`, `http_timeout`, `http_protocol`, `http_redirect_loop`, `icmp_no_reply`, `condition_failed`, \
@@ -84,7 +84,7 @@ pub(super) struct ResponseTimeView {
 }
 
 impl ResponseTimeView {
-    /// The view of the bucket that begins at `start`; `None` without an answered check.
+    /// The view of the bucket that starts at `start`; `None` without a successful check.
     pub(super) fn of(start: Timestamp, Sums { times, .. }: &Sums) -> Option<Self> {
         let summary = times.summary()?;
         let percentile = |percent| times.percentile_us(percent).map(|us| tenths_ms(f64::from(us)));
@@ -119,21 +119,21 @@ pub(super) struct UptimeDayView {
     unmeasured_seconds: i64,
 }
 
-/// The figures of a day.
+/// Figures of a day.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DayFigures {
-    /// The time that counts.
+    /// The counted time.
     pub(super) measured: Availability,
-    /// Incidents that were open.
+    /// Number of open incidents.
     pub(super) incidents: usize,
-    /// The time in which it could not be reached, in milliseconds.
+    /// Milliseconds of being unreachable.
     pub(super) unreachable_ms: i64,
-    /// The part of the day that is over, in milliseconds.
+    /// Milliseconds of the day that have passed.
     pub(super) elapsed_ms: i64,
 }
 
 impl UptimeDayView {
-    /// The view of the day that begins at `start`.
+    /// The view of the day that starts at `start`.
     pub(super) fn of(start: Timestamp, figures: DayFigures) -> Self {
         let DayFigures { measured, incidents, unreachable_ms, elapsed_ms } = figures;
         let unmeasured_ms = elapsed_ms - measured.up_ms - measured.down_ms - unreachable_ms;
@@ -268,7 +268,7 @@ impl<'a> CheckView<'a> {
     }
 }
 
-/// Rounded, but a measured time is never zero.
+/// Whole milliseconds, rounded; at least 1, as a measured time is never zero.
 fn whole_ms(phase: Micros) -> u32 {
     (phase.get().saturating_add(500) / 1_000).max(1)
 }

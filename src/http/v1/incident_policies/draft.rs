@@ -1,4 +1,4 @@
-//! From a body to an incident policy: every field is read, every problem is collected, nothing is stored.
+//! Reads an incident policy from a request body: every field is read, every error is collected, nothing is stored.
 
 use std::ops::RangeInclusive;
 
@@ -22,16 +22,15 @@ use crate::model::tag::{KEY_MAX_LENGTH, is_key};
 pub(super) struct Draft {
     /// Database key of the organisation.
     pub(super) organisation: i64,
-    /// The tag that the body names, if there is such a tag.
+    /// The tag named in the body, if it exists.
     pub(super) tag: Option<PolicyTag>,
-    /// Policies that there are.
+    /// Number of existing policies.
     pub(super) count: usize,
-    /// Now.
     pub(super) now: Timestamp,
 }
 
 impl Draft {
-    /// The new policy of a create request; without a place it is the first one, so that it is asked at all.
+    /// The new policy of a create request. Its default position is the first, so that it takes effect.
     pub(super) fn create(&self, body: &Map<String, Value>) -> Result<IncidentPolicy, FieldErrors> {
         let errors = Errors::default();
         let fields = Fields::new(body, "", &errors);
@@ -68,7 +67,7 @@ impl Draft {
         errors.into_inner().into_result(policy)
     }
 
-    /// Everything but the name.
+    /// Reads all fields but the name.
     fn read(&self, fields: &Fields<'_>, policy: IncidentPolicy, last: usize) -> IncidentPolicy {
         let last = i64::try_from(last.max(1)).unwrap_or(i64::MAX);
         let position = fields.optional("position").and_then(|field| field.integer(1..=last));
@@ -87,7 +86,7 @@ impl Draft {
     }
 }
 
-/// What a policy makes of outages; what the body does not say stays.
+/// Reads the rules for outages; those missing in the body are kept.
 pub(in crate::http::v1) fn read_rules(fields: &Fields<'_>, rules: &IncidentRules) -> IncidentRules {
     let seconds = |name: &str, bounds: RangeInclusive<u32>, stored| {
         fields.optional(name).and_then(|field| read_seconds(&field, &bounds)).unwrap_or(stored)
@@ -125,10 +124,10 @@ fn read_group_by(field: &Field<'_>) -> Option<GroupBy> {
     known.or_else(|| field.word(GroupBy::WORDS)?.parse().ok())
 }
 
-/// Keys of tags in lower case, each once; `None` when one of them cannot be read.
+/// Keys of tags in lower case, without repetitions; `None` if any is invalid.
 fn read_tag_keys(field: &Field<'_>) -> Option<Vec<String>> {
     let entries = field.list(GROUP_TAG_KEYS_MAX)?;
-    // Every entry is read before the first failure counts, so that all problems are told.
+    // All entries are read before a failure counts, so that all errors are reported.
     let keys: Vec<Option<String>> = entries.iter().map(read_tag_key).collect();
     let mut distinct: Vec<String> = Vec::new();
     for key in keys {

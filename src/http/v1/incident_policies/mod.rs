@@ -1,7 +1,7 @@
-//! `/v1/incident-policies`: which outages become incidents, in which order the rules are asked.
+//! `/v1/incident-policies`: ordered rules for outages that become incidents.
 //!
-//! Every write locks the organisation first: places in the order are 1, 2, 3 …, without gaps. Reading a body is in `draft`,
-//! the object that clients see in `view`.
+//! Every write locks the organisation first: positions are 1, 2, 3 …, without gaps. Reading a body is in `draft`, the
+//! view in `view`.
 
 pub(in crate::http::v1) mod draft;
 pub(in crate::http) mod openapi;
@@ -91,13 +91,13 @@ pub(super) async fn delete_incident_policy(call: Call<AppState>) -> Result<Commi
     write.commit(Reply::deleted(id)).await
 }
 
-/// Lets everything be decided again that the policies decide: which outages are incidents, and when incidents are over.
+/// Schedules all decisions of the policies again: which outages are incidents, and when incidents end.
 async fn decide_anew(write: &Write, caller: &Caller, now: Timestamp) -> Result<(), ApiError> {
     write.concerns(Scope::Organisation(caller.organisation.key));
     Ok(outages::look_at_organisation(&**write, caller.organisation.key, now).await?)
 }
 
-/// The tag that the body names, if there is such a tag.
+/// The tag named in the body, if it exists.
 async fn find_tag(
     write: &Write,
     caller: &Caller,

@@ -1,5 +1,5 @@
-//! `POST /v1/incidents/{id}/acknowledge`: somebody works on it. Members of the organisation see who and since when,
-//! visitors of status pages do not.
+//! `POST /v1/incidents/{id}/acknowledge`: somebody works on the incident. Members of the organisation see who and since
+//! when, visitors of status pages do not.
 
 use serde_json::{Map, Value};
 
@@ -43,7 +43,7 @@ pub(in crate::http) async fn acknowledge_incident(call: Call<AppState>) -> Resul
     write.commit(Reply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages)).await
 }
 
-/// `note`, which may be left out.
+/// Reads `note`, which is optional.
 fn read_note(body: &Map<String, Value>) -> Result<Option<String>, FieldErrors> {
     let errors = Errors::default();
     let fields = Fields::new(body, "", &errors);

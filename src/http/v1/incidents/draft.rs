@@ -1,7 +1,7 @@
-//! From a body to an incident (contract 4.10.2, 4.10.3): every field is read, every problem is collected, nothing is
-//! stored.
+//! Reads an incident from a request body (contract 4.10.2, 4.10.3): every field is read, every error is collected,
+//! nothing is stored.
 //!
-//! What a body names is looked up first, all at once ([`Links`]).
+//! Everything that the body names is looked up before, at once ([`Links`]).
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -32,7 +32,7 @@ use crate::model::translated::Translated;
 use crate::store::Transaction;
 use crate::store::linked::{self, LinkedPage};
 
-/// Clocks differ: a time this little ahead is not in the future (contract 1.6).
+/// Tolerated clock difference in milliseconds: a time this little ahead is not in the future (contract 1.6).
 const AHEAD_MS: i64 = 60_000;
 /// The kinds that a client can create.
 pub(super) const KINDS: [&str; 2] = [IncidentKind::Standard.as_str(), IncidentKind::Notice.as_str()];
@@ -43,19 +43,19 @@ pub(super) const OPEN_STATUSES: [&str; 3] = [
     IncidentStatus::Monitoring.as_str(),
 ];
 
-/// The rows that the ids of a body name.
+/// The rows for the ids of a body.
 #[derive(Debug, Default)]
 pub(super) struct Links {
     services: HashMap<Id, NamedService>,
     statuspages: HashMap<Id, LinkedPage>,
-    /// Stays linked, whatever the lists say.
+    /// Links that are kept whatever the lists contain.
     staying: (Vec<NamedService>, Vec<ChosenPage>),
     /// True if the list of services must not be empty.
     needs_service: bool,
 }
 
 impl Links {
-    /// Looks up every id of the body that has the form of one.
+    /// Looks up every well-formed id of the body.
     pub(super) async fn find(
         transaction: &Transaction,
         sight: Sight,
@@ -73,13 +73,13 @@ impl Links {
         })
     }
 
-    /// The same for an incident with links that its caller does not see.
+    /// Adds the links of an incident that its caller does not see.
     pub(super) fn keeping(self, hidden: &Hidden) -> Self {
         let named = |one: &Affected| NamedService { key: one.service, id: one.id, name: one.name.clone() };
         Self { staying: (hidden.services.iter().map(named).collect(), hidden.statuspages.clone()), ..self }
     }
 
-    /// The services of the body; `None` when it has no such list.
+    /// Services of the body; `None` without such a list.
     fn read_services(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<NamedService>> {
         let list = Errors::default();
         let ids = service_ids(&Fields::new(body, "", &list));
@@ -94,7 +94,7 @@ impl Links {
         Some(found?.into_iter().chain(&self.staying.0).cloned().collect())
     }
 
-    /// The pages of the body; `None` when it has no such list.
+    /// Pages of the body; `None` without such a list.
     fn read_pages(&self, body: &Map<String, Value>, errors: &Errors) -> Option<Vec<ChosenPage>> {
         let list = Errors::default();
         let ids = statuspage_ids(&Fields::new(body, "", &list));
@@ -116,11 +116,9 @@ fn statuspage_ids(fields: &Fields<'_>) -> Option<LinkedIds> {
 
 /// The context in which an incident is written.
 pub(super) struct Draft<'a> {
-    /// The caller who asks.
     pub(super) caller: &'a Caller,
-    /// The rows that the body names.
+    /// Rows named in the body.
     pub(super) links: &'a Links,
-    /// Now.
     pub(super) now: Timestamp,
 }
 
@@ -183,7 +181,7 @@ impl Draft<'_> {
         found.into_result(made)
     }
 
-    /// The stored incident with the changes of an update request. That its state allows them has been checked.
+    /// The stored incident with the changes of an update request. The caller has checked that its state allows them.
     pub(super) fn update(
         &self,
         body: &Map<String, Value>,
@@ -202,7 +200,7 @@ impl Draft<'_> {
         if let Some(status) = fields.optional("status").and_then(|field| read_open_status(&field)) {
             changed.incident.status = status;
         }
-        // The end is checked against the start, whose own errors come later.
+        // The end is checked against the start, but errors of the start are listed later.
         let late = Errors::default();
         if fields.has("started_at") {
             let start = self.read_start(&Fields::new(body, "", &late));
@@ -229,7 +227,7 @@ impl Draft<'_> {
         errors.into_inner().into_result(changed)
     }
 
-    /// `started_at`; without one, now.
+    /// Reads `started_at`; by default now.
     fn read_start(&self, fields: &Fields<'_>) -> Option<Timestamp> {
         match fields.nullable("started_at") {
             Given::Absent | Given::Null => Some(self.now),
@@ -237,7 +235,7 @@ impl Draft<'_> {
         }
     }
 
-    /// `resolved_at` of an incident that is over when it is created; without one, its start.
+    /// Reads `resolved_at` of an incident that is created as resolved; by default its start.
     fn read_first_end(&self, fields: &Fields<'_>, start: Option<Timestamp>) -> Option<Timestamp> {
         match fields.nullable("resolved_at") {
             Given::Absent | Given::Null => start,
@@ -245,7 +243,7 @@ impl Draft<'_> {
         }
     }
 
-    /// `resolved_at` of a change: only what is over has an end, and it stays behind the start.
+    /// Reads `resolved_at` of a change: only a resolved incident has an end, which must be after the start.
     fn read_moved_end(&self, fields: &Fields<'_>, changed: &mut WholeIncident) {
         let start = changed.incident.started_at;
         match (fields.optional("resolved_at"), changed.incident.resolved_at) {
@@ -265,18 +263,17 @@ impl Draft<'_> {
     }
 }
 
-/// Returns true if a change states one of the open statuses, which an incident that is over does not take (contract
-/// 4.10.3).
+/// Returns true if a change sets one of the open statuses, which a resolved incident does not accept (contract 4.10.3).
 pub(super) fn states_open(body: &Map<String, Value>) -> bool {
     body.get("status").and_then(Value::as_str).is_some_and(|status| OPEN_STATUSES.contains(&status))
 }
 
-/// `message`, which every entry of a timeline has.
+/// Reads `message`, which every timeline entry has.
 pub(super) fn read_message(fields: &Fields<'_>, organisation: &Organisation) -> Option<Translated> {
     fields.required("message").and_then(|field| read_translated(&field, MESSAGE_LENGTH, organisation))
 }
 
-/// A boolean that may be left out.
+/// An optional boolean.
 pub(super) fn read_flag(fields: &Fields<'_>, name: &str, default: bool) -> bool {
     fields.optional(name).and_then(|field| field.boolean()).unwrap_or(default)
 }

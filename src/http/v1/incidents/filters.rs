@@ -1,4 +1,4 @@
-//! The filters of incident lists (contract 4.10.5): all are checked before the first row is read.
+//! Filters of incident lists (contract 4.10.5): all are checked before the first row is read.
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
@@ -11,7 +11,7 @@ use crate::model::incident::IncidentKind;
 use crate::store::incidents::list::IncidentFilter;
 use crate::store::linked;
 
-/// Reads the filter from the query string. Ids that are no services of the organisation are left out.
+/// Reads the filter from the query string. Ids of unknown services are ignored.
 ///
 /// # Errors
 /// 422, 503, 500.

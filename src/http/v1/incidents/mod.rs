@@ -1,9 +1,8 @@
 //! `/v1/incidents` (contract 4.10): list, read, create, change, delete.
 //!
-//! A change reads the incident with everything that hangs on it, changes that in memory, stores the difference and
-//! answers with what it holds. Reading a body is in `draft`, the timeline in `timeline`, taking note of it in
-//! `acknowledgement`, filters in `filters`, the
-//! incidents of one service in `of_service`, the object that clients see in `view`.
+//! A change reads the incident with its services, pages and timeline, changes it in memory, stores the difference and
+//! responds with the result. Reading a body is in `draft`, the timeline in `timeline`, acknowledging in
+//! `acknowledgement`, filters in `filters`, the incidents of one service in `of_service`, the view in `view`.
 
 pub(super) mod acknowledgement;
 mod draft;
@@ -50,8 +49,8 @@ pub(super) async fn list_incidents(call: Call<AppState>) -> Result<Reply, ApiErr
     Ok(Reply::ok(Page { request, total, path: &path, query: &query }.envelope(rows)).in_language(&languages))
 }
 
-/// A page of the incidents that the filter selects, as its caller may read them, and how many it selects. The title of an
-/// incident names the services that it affects, so both are of one moment.
+/// A page of the incidents that the filter selects, as visible to the caller, and their total number. Titles name the
+/// affected services, so both are read in one snapshot.
 async fn page(
     state: &AppState,
     caller: &Caller,
@@ -95,7 +94,7 @@ pub(super) async fn update_incident(call: Call<AppState>) -> Result<Committed, A
     let id = in_path::find(&call, incidents::find).await?.id;
     let Call { state, caller, headers, body, effect, .. } = call;
     let body = body.read_object(&headers).await?;
-    // Services before incidents: the order in which a deleted service takes its locks.
+    // Services are locked before incidents, in the same order as by the deletion of a service.
     let write = effect.begin_locked(&state.databases.main).await?;
     let links = Links::find(&write, caller.sight(), &body).await?;
     let stored = in_path::find_for_update(&write, &caller, id, incidents::find_for_update).await?;
@@ -135,7 +134,7 @@ pub(super) async fn delete_incident(call: Call<AppState>) -> Result<Committed, A
     write.commit(Reply::deleted(id)).await
 }
 
-/// An incident as the caller sees it, and the services of it that the caller sees; `None` when it sees none with this id.
+/// An incident as visible to the caller, and its visible services; `None` if none with this id is visible.
 ///
 /// # Errors
 /// 503, 500.

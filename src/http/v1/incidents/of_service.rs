@@ -1,4 +1,4 @@
-//! `GET /v1/services/{id}/incidents` (contract 4.9): the incidents that concern one service, and how they hit it.
+//! `GET /v1/services/{id}/incidents` (contract 4.9): the incidents of one service, with their impact on it.
 
 use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;

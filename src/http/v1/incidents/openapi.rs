@@ -1,4 +1,4 @@
-//! `/v1/incidents` and the incidents of a service (contract 4.9, 4.10).
+//! Description of `/v1/incidents` and the incidents of a service (contract 4.9, 4.10).
 
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ fn collection() -> Vec<Operation> {
         .incident_filters()
         .lists("Incidents of the service, and how it was hit.", "ServiceIncident", &of_service),
     ];
-    // The answer to a delete holds no text.
+    // The response to a delete has no text.
     let translated = |operation: Operation| {
         if operation.verb == Verb::Delete { operation } else { operation.translated() }
     };
@@ -117,7 +117,7 @@ fn timeline() -> Vec<Operation> {
     ]
 }
 
-/// The incident of the example as lists show it.
+/// The incident of the example as in lists.
 fn row_example() -> Value {
     let mut row = example(EXAMPLE);
     if let Some(members) = row.as_object_mut() {
@@ -192,7 +192,7 @@ pub(in crate::http::v1) fn statuspage_ids() -> Shape {
 }
 
 impl Operation {
-    /// The filters of incidents (contract 4.10.5).
+    /// Adds the filters of incidents (contract 4.10.5).
     fn incident_filters(self) -> Self {
         let (from, to) = (
             "Only incidents that were open at or after this time.",

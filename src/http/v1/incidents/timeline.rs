@@ -1,4 +1,4 @@
-//! `POST /v1/incidents/{id}/updates` and `/resolve` (contract 4.10.4): what is said while an incident goes on, and its end.
+//! `POST /v1/incidents/{id}/updates` and `/resolve` (contract 4.10.4): messages during an incident, and its end.
 
 use serde_json::{Map, Value};
 
@@ -79,7 +79,7 @@ pub(in crate::http) async fn resolve_incident(call: Call<AppState>) -> Result<Co
     write.commit(Reply::data(to_json(&IncidentView::of(&changed, &languages))).in_language(&languages)).await
 }
 
-/// The body of a timeline entry.
+/// Reads the body of a timeline entry.
 fn read_entry(
     body: &Map<String, Value>,
     organisation: &Organisation,
@@ -101,7 +101,7 @@ fn read_entry(
     })
 }
 
-/// The body of a resolution: the last entry, and when the incident ended.
+/// Reads the body of a resolution: the last entry, and the end of the incident.
 fn read_resolution(
     body: &Map<String, Value>,
     organisation: &Organisation,

@@ -96,7 +96,7 @@ pub(super) struct ImpactView {
 }
 
 impl<'a> IncidentView<'a> {
-    /// The view of an incident with everything that hangs on it, as its caller sees it.
+    /// The view of an incident with services, pages and timeline, as visible to the caller.
     pub(super) fn of(seen: &'a Seen, languages: &Languages) -> Self {
         let whole = seen.whole();
         let pages = whole.statuspages.iter();
@@ -160,7 +160,7 @@ impl<'a> From<&'a Acknowledgement> for AcknowledgementView<'a> {
 }
 
 impl ImpactView {
-    /// The view of how this service is hit.
+    /// The view of the impact on this service.
     fn of(affected: &Affected) -> Self {
         Self {
             impact: affected.impact.map(Impact::as_str),

@@ -1,5 +1,5 @@
-//! From a body to a changed series: what maintenances of it are made of. Its window and its rule are read elsewhere
-//! (`maintenances::recurrence`), before the transaction begins.
+//! Reads a changed series from a request body: the template of its maintenances. Window and rule are read by
+//! `maintenances::recurrence`, before the transaction begins.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::model::maintenance::step::Announcement;
 use crate::model::maintenance::{MESSAGE_LENGTH, Notices, TITLE_LENGTH};
 use crate::model::service::ServiceKey;
 
-/// The contents of an update request; lists that are not there stay as they are.
+/// The contents of an update request; missing lists are kept.
 pub(super) struct Revision {
     pub(super) series: Series,
     pub(super) services: Option<Vec<ServiceKey>>,
@@ -21,7 +21,7 @@ pub(super) struct Revision {
 }
 
 impl Revision {
-    /// The stored series with the changes of an update request. The ids in it are looked up in the draft.
+    /// The stored series with the changes of an update request. Its ids have been looked up in the draft.
     pub(super) fn read(
         draft: &Draft<'_>,
         body: &Map<String, Value>,

@@ -1,8 +1,8 @@
-//! `/v1/maintenance-series`: list, read, change and end what makes maintenances come again. A series is created with its first
-//! maintenance, by `POST /v1/maintenances`.
+//! `/v1/maintenance-series`: list, read, change and end series of recurring maintenances. A series is created with its
+//! first maintenance, by `POST /v1/maintenances`.
 //!
-//! A change reaches the maintenances that have not begun, unless people changed or skipped them. Reading bodies is in `draft`,
-//! the object in `view`.
+//! A change applies to the maintenances that have not started, unless users changed or skipped them. Reading bodies is
+//! in `draft`, the view in `view`.
 
 mod draft;
 pub(in crate::http) mod openapi;
@@ -55,7 +55,7 @@ pub(super) async fn update_maintenance_series(call: Call<AppState>) -> Result<Co
         return Err(Conflict::SeriesCancelled.into());
     }
     let now = state.now();
-    // Somebody else may have been faster.
+    // The series may have been changed meanwhile.
     let is_same = stored.recurrence == found.recurrence;
     let moved = if is_same { moved } else { recurrence::revise(&body, &stored.recurrence, now) };
     let known = Known::read(&*write, &caller, &body).await?;
@@ -82,7 +82,7 @@ pub(super) async fn update_maintenance_series(call: Call<AppState>) -> Result<Co
     Ok(reply)
 }
 
-/// Maintenances that wait go with the series; those that have begun, and those that were called off, stay alone.
+/// Deletes the series with its scheduled maintenances; started and cancelled ones are kept on their own.
 pub(super) async fn delete_maintenance_series(call: Call<AppState>) -> Result<Committed, ApiError> {
     let id = in_path::find(&call, series::find).await?.id;
     let Call { state, caller, effect, .. } = call;

@@ -1,4 +1,4 @@
-//! `/v1/maintenance-series`: what makes maintenances come again.
+//! Description of `/v1/maintenance-series`.
 
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn operations() -> Vec<Operation> {
     ]
 }
 
-/// The series of the example as lists show it.
+/// The series of the example as in lists.
 fn row_example() -> Value {
     let mut row = example(EXAMPLE);
     if let Some(members) = row.as_object_mut() {

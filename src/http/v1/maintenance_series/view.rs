@@ -1,4 +1,4 @@
-//! Series as clients see them. Lists leave out pages, the next occurrences and the skipped ones, which take a look at the
+//! Series as clients see them. Lists leave out pages, the next occurrences and the skipped ones, which require the
 //! calendar of each series.
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ use crate::store::Connection;
 use crate::store::maintenances::links::NamedPage;
 use crate::store::maintenances::series::{links, occurrences};
 
-/// Occurrences that are shown of a series.
+/// Occurrences shown per series.
 const SHOWN: usize = 10;
 
 /// A series by itself.
@@ -151,7 +151,7 @@ impl<'a> SeriesRowView<'a> {
 }
 
 impl OccurrenceView {
-    /// The window of the rule, or what people made of it.
+    /// The window from the rule, or as changed by users.
     fn of(window: Occurrence, standing: Option<&Maintenance>) -> Self {
         Self {
             occurrence: window.start,
@@ -163,7 +163,7 @@ impl OccurrenceView {
     }
 }
 
-/// The calendar of a series from now on.
+/// Calendar of a series from now on.
 #[derive(Default)]
 struct Ahead {
     next: Vec<OccurrenceView>,

@@ -1,7 +1,8 @@
-//! From a body to a maintenance (contract 4.11.2): every field is read, every problem is collected, nothing is stored.
+//! Reads a maintenance from a request body (contract 4.11.2): every field is read, every error is collected, nothing is
+//! stored.
 //!
-//! A window that equals the stored one is no change and never refused, however old it is: declarative clients send it
-//! again and again.
+//! A window equal to the stored one is no change and never refused, however old it is: declarative clients send it
+//! repeatedly.
 
 use std::collections::HashMap;
 
@@ -27,7 +28,7 @@ use crate::model::translated::Translated;
 use crate::store::maintenances::effect as effects;
 use crate::store::{Connection, linked};
 
-/// The ids in a body that exist in the organisation.
+/// Ids of a body that exist in the organisation.
 #[derive(Debug, Default)]
 pub(in crate::http::v1) struct Known {
     services: HashMap<Id, ServiceKey>,
@@ -35,7 +36,7 @@ pub(in crate::http::v1) struct Known {
 }
 
 impl Known {
-    /// Looks up everything in the body that has the form of an id.
+    /// Looks up every well-formed id of the body.
     pub(in crate::http::v1) async fn read(
         connection: &impl Connection,
         caller: &Caller,
@@ -45,7 +46,7 @@ impl Known {
         let services = named(body, "service_ids", SERVICES_MAX);
         let mut services = linked::services_by_id(connection, sight, &services).await?;
         let keys: Vec<ServiceKey> = services.values().copied().collect();
-        // One that was deleted in between does not exist.
+        // A service deleted in between counts as missing.
         let held = effects::hold(connection, &keys).await?;
         services.retain(|_, key| held.contains(key));
         let pages = named(body, "statuspage_ids", STATUSPAGES_MAX);
@@ -60,7 +61,7 @@ fn named(body: &Map<String, Value>, list: &str, most: usize) -> Vec<Id> {
     entries.filter_map(|entry| entry.as_str()?.trim().parse().ok()).collect()
 }
 
-/// The window that an update asks for, as far as it can be read: what cannot be read is judged as a field, later.
+/// The window requested by an update, as far as it is valid; invalid parts are refused as fields later.
 pub(super) fn wanted_schedule(body: &Map<String, Value>, stored: Schedule) -> Schedule {
     let moment = |value: &Value| value.as_str().and_then(timestamp::parse);
     let start = body.get("scheduled_start").and_then(moment).unwrap_or(stored.start);
@@ -74,11 +75,9 @@ pub(super) fn wanted_schedule(body: &Map<String, Value>, stored: Schedule) -> Sc
 
 /// The context in which a maintenance is written.
 pub(in crate::http::v1) struct Draft<'a> {
-    /// The caller who asks.
     pub(in crate::http::v1) caller: &'a Caller,
-    /// The ids that exist.
+    /// Existing ids.
     pub(in crate::http::v1) known: &'a Known,
-    /// Now.
     pub(in crate::http::v1) now: Timestamp,
 }
 
@@ -90,7 +89,7 @@ pub(super) struct Creation {
     pub(super) statuspages: Vec<i64>,
 }
 
-/// The contents of an update request; lists that are not there stay as they are.
+/// The contents of an update request; missing lists are kept.
 pub(super) struct Revision {
     pub(super) maintenance: Maintenance,
     pub(super) services: Option<Vec<ServiceKey>>,
@@ -183,8 +182,8 @@ impl Draft<'_> {
         errors.into_inner().into_result(Revision { maintenance, services, statuspages, announcement })
     }
 
-    /// The planned end over the stored window, if there is one. `start` is `None` when it is wrong; then the end is judged
-    /// by the present alone.
+    /// Reads the planned end over the stored window. If `start` is invalid (`None`), the end is only checked against
+    /// the present.
     fn read_end(
         &self,
         fields: &Fields<'_>,
@@ -236,7 +235,7 @@ impl Draft<'_> {
     }
 }
 
-/// The notices of a maintenance about which nothing was said.
+/// Notices of a maintenance that does not specify them.
 const ALL_NOTICES: Notices =
     Notices { announcement: true, day_before: true, hour_before: true, start: true, complete: true };
 
@@ -244,12 +243,12 @@ pub(in crate::http::v1) fn read_kind(fields: &Fields<'_>) -> Option<MaintenanceK
     fields.optional("type")?.word(MaintenanceKind::WORDS)?.parse().ok()
 }
 
-/// A boolean that may be left out, but not be null.
+/// An optional boolean that must not be null.
 pub(in crate::http::v1) fn flag(fields: &Fields<'_>, name: &str, unless_sent: bool) -> bool {
     fields.optional(name).and_then(|field| field.boolean()).unwrap_or(unless_sent)
 }
 
-/// Reads the notices from 24 hours before the start on; the announcement has been made, or is read elsewhere.
+/// Reads the notices from 24 hours before the start on; the announcement has been sent, or is read by the caller.
 pub(in crate::http::v1) fn read_notices(fields: &Fields<'_>, stored: &Notices) -> Notices {
     Notices {
         announcement: stored.announcement,
@@ -260,7 +259,7 @@ pub(in crate::http::v1) fn read_notices(fields: &Fields<'_>, stored: &Notices) -
     }
 }
 
-/// Automatic completion needs an end; clearing the end takes it away unless it is asked for in the same breath.
+/// Automatic completion requires an end; clearing the end disables it unless the same request enables it.
 fn read_auto_complete(fields: &Fields<'_>, stored: Option<&Maintenance>) -> bool {
     let has_end = match fields.nullable("scheduled_end") {
         Given::Absent => stored.is_some_and(|stored| stored.schedule.end.is_some()),

@@ -11,13 +11,13 @@ use crate::model::access::Organisation;
 use crate::model::maintenance::step::Extension;
 use crate::model::maintenance::{MESSAGE_LENGTH, Schedule};
 
-/// Reads what is asked for over the present window.
+/// Reads the new window over the present one.
 pub(super) fn read(
     body: &Map<String, Value>,
     stored: Schedule,
     (organisation, now): (&Organisation, Timestamp),
 ) -> Result<Extension, FieldErrors> {
-    // The end is judged by the start, but told before it.
+    // The end is checked against the start, but its error is listed before it.
     let later = Errors::default();
     let rest = Fields::new(body, "", &later);
     let start = rest.nullable("scheduled_start").read(|field| field.timestamp());

@@ -1,4 +1,4 @@
-//! The filters of a list of maintenances (contract 4.11.4): forms first, then which of the ids exist.
+//! Filters of a list of maintenances (contract 4.11.4): forms are checked first, then the existence of ids.
 
 use crate::http::kit::error::ApiError;
 use crate::http::kit::field_errors::FieldErrors;
@@ -11,7 +11,7 @@ use crate::model::sight::Sight;
 use crate::store::maintenances::filter::Filter;
 use crate::store::{Connection, linked};
 
-/// A filter whose ids are not looked up yet.
+/// A filter whose ids have not been looked up yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asked {
     filter: Filter,
@@ -32,7 +32,7 @@ pub(super) fn read(query: &Query, covering: Option<ServiceKey>) -> Result<Asked,
 }
 
 impl Asked {
-    /// Looks the ids up; those that the caller does not see are ignored.
+    /// Looks up the ids; invisible ones are ignored.
     pub(super) async fn resolve(
         self,
         connection: &impl Connection,
@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    /// Contract 4.11.4, 1.7: what is refused, and where.
+    /// Contract 4.11.4, 1.7: refused queries, and the refused parameter.
     #[rstest]
     #[case("", None)]
     #[case("status=&from=&to=&service_ids=", None)]

@@ -1,8 +1,8 @@
 //! `/v1/maintenances` and the maintenances of a service (contract 4.11, 4.9): list, read, create, change, delete.
 //!
-//! A write is: body, begin, store, render, commit, engine. What is done to a maintenance by name (start, complete, cancel,
-//! extend) is in `operations`; reading bodies in `draft`, `recurrence` and `extension`, filters in `filter`, the object in
-//! `view`. A maintenance that comes again is made by `recurring`.
+//! The steps of a write are: body, begin, store, render, commit, engine. Operations (start, complete, cancel, extend)
+//! are in `operations`; reading bodies in `draft`, `recurrence` and `extension`, filters in `filter`, the view in
+//! `view`. `recurring` creates recurring maintenances.
 
 pub(super) mod draft;
 mod extension;
@@ -76,7 +76,7 @@ pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed
         return Err(ApiError::Confined);
     }
     let recurrence = recurrence::read(&body, state.now());
-    // One that begins at once changes services that others may be linking.
+    // A maintenance that starts at once changes services that other requests may be linking.
     let write = effect.begin_locked(&state.databases.main).await?;
     let known = Known::read(&*write, &caller, &body).await?;
     let now = state.now();
@@ -98,7 +98,7 @@ pub(super) async fn create_maintenance(call: Call<AppState>) -> Result<Committed
     Ok(reply)
 }
 
-/// Stores a maintenance that stands alone. Gives it as it is then, and the services of which the engine must be told.
+/// Stores a single maintenance. Returns it as stored, and the services of which the engine must be notified.
 async fn store(
     transaction: &Transaction,
     new: Creation,
@@ -166,7 +166,7 @@ pub(super) async fn delete_maintenance(call: Call<AppState>) -> Result<Committed
     Ok(reply)
 }
 
-/// A maintenance as the sight shows it, and the services of it that the sight shows; `None` when it shows none with this id.
+/// A maintenance as visible, and its visible services; `None` if none with this id is visible.
 ///
 /// # Errors
 /// 503, 500.
@@ -196,7 +196,7 @@ pub(in crate::http::v1) fn stamp(caller: &Caller, at: crate::clock::Timestamp) -
     Stamp { at, locale: &caller.organisation.default_locale }
 }
 
-/// Tells the engine that the time of these services counts differently from now on.
+/// Notifies the engine that the time of these services counts differently from now on.
 pub(in crate::http::v1) async fn tell_engine(state: &AppState, caller: &Caller, touched: &[Service]) {
     for service in touched {
         state.tell_engine(service, caller.organisation.id).await;

@@ -1,4 +1,4 @@
-//! `/v1/maintenances` and the maintenances of a service (contract 4.9, 4.11).
+//! Description of `/v1/maintenances` and the maintenances of a service (contract 4.9, 4.11).
 
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ fn acts() -> Vec<Operation> {
     ]
 }
 
-/// The maintenance of the example as lists show it.
+/// The maintenance of the example as in lists.
 fn row_example() -> Value {
     let mut row = example(EXAMPLE);
     if let Some(members) = row.as_object_mut() {
@@ -129,7 +129,7 @@ fn create() -> Shape {
         .needs(&["title", "scheduled_start"])
 }
 
-/// A rule and a time zone, as they are sent.
+/// A rule and a time zone in a body.
 pub(in crate::http::v1) fn recurrence() -> Shape {
     let rule = "A rule of RFC 5545 without DTSTART; daily at most often.";
     object()
@@ -153,7 +153,7 @@ fn extend() -> Shape {
 }
 
 impl Operation {
-    /// The filters of maintenances (contract 4.11.4).
+    /// Adds the filters of maintenances (contract 4.11.4).
     fn maintenance_filters(self) -> Self {
         let statuses = list_of(status());
         let (from, to) =

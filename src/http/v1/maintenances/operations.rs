@@ -1,6 +1,6 @@
-//! The operations on a maintenance (contract 4.11.3): start, complete, cancel, extend.
+//! Operations on a maintenance (contract 4.11.3): start, complete, cancel, extend.
 //!
-//! A state that does not fit is a conflict before anything in the body counts; the bodies of all but `extend` are not read.
+//! A wrong state is a conflict before the body is checked; the bodies of all but `extend` are not read.
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
@@ -69,7 +69,7 @@ async fn operate(
     finish((&state, &caller), write, step, &languages).await
 }
 
-/// Stores what the act made of the maintenance, tells the engine, answers with the maintenance.
+/// Stores the result of an operation, notifies the engine, and responds with the maintenance.
 async fn finish(
     (state, caller): (&AppState, &Caller),
     write: Write,
@@ -80,7 +80,7 @@ async fn finish(
     let after = Maintenance { updated_at: now, ..step.after };
     let step = Step { after, entries: step.entries };
     if step.after.status == MaintenanceStatus::Cancelled {
-        // Of a series, it is not created again.
+        // An occurrence of a series is not created again.
         occurrences::skip(&*write, &step.after).await?;
     }
     let touched = carry_out(&write, &step, now).await?;

@@ -1,6 +1,6 @@
-//! `recurrence` in a body: a rule of RFC 5545 and a time zone, over the window that stands beside it.
+//! Reads `recurrence` in a body: a rule of RFC 5545 and a time zone, with the window beside it.
 //!
-//! Following a rule may take some milliseconds, so this is done before the transaction begins; nothing here is looked up.
+//! Evaluating a rule may take some milliseconds, so this is done before the transaction begins; nothing is looked up.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ use crate::model::recurrence::{Misfit, Occurrence, Recurrence};
 
 const MEMBERS: [&str; 2] = ["rrule", "time_zone"];
 
-/// The recurrence of a create request; none if it asks for none. The window itself is judged as that of any maintenance is.
+/// The recurrence of a create request; `None` if there is none. The window itself is checked as for any maintenance.
 pub(super) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Option<Recurrence>, FieldErrors> {
     let errors = Errors::default();
     let fields = Fields::new(body, "", &errors);
@@ -43,9 +43,9 @@ pub(super) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Option<R
     }
 }
 
-/// The recurrence that an update makes of the stored one. Without a new start, a new rule begins with the first time that it
-/// names from the stored start on, and a new zone keeps what the clock shows; without a new end, windows stay as long as they
-/// are. A start that stays may lie in the past.
+/// The stored recurrence with the changes of an update. Without a new start, a new rule starts with its first time from
+/// the stored start on, and a new zone keeps the local time; without a new end, windows keep their length. An unchanged
+/// start may be in the past.
 pub(in crate::http::v1) fn revise(
     body: &Map<String, Value>,
     stored: &Recurrence,
@@ -91,7 +91,7 @@ fn move_to(
     }
 }
 
-/// Rule and zone of an update; what is not sent stays.
+/// Rule and zone of an update; missing ones are kept.
 fn read_changes(fields: &Fields<'_>, stored: &Recurrence) -> (Rule, Zone) {
     let field = fields.optional("recurrence");
     let members = field.as_ref().and_then(Field::object);
@@ -118,7 +118,7 @@ fn refuse<T>(field: &Field<'_>, problem: &dyn ToString) -> Option<T> {
     field.refuse(FieldRule::Recurrence(problem.to_string()))
 }
 
-/// The window of a create request, unless it is wrong by itself.
+/// The window of a create request, unless it is invalid.
 fn sound_window(body: &Map<String, Value>, now: Timestamp) -> Option<Occurrence> {
     let ignored = Errors::default();
     let fields = Fields::new(body, "", &ignored);

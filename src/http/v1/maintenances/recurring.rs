@@ -1,4 +1,4 @@
-//! Creates a maintenance that comes again: a series, and the maintenances of it that already stand thirty days ahead.
+//! Creates a recurring maintenance: a series, and its maintenances of the next thirty days.
 
 use serde_json::{Map, Value};
 
@@ -24,8 +24,8 @@ pub(super) struct Recurring {
 }
 
 impl Recurring {
-    /// The series of which the body's maintenance is the first one. Unlike a single window, one that comes again ends by
-    /// itself unless the body says otherwise: otherwise nobody would end them all.
+    /// The series whose first maintenance is in the body. Unlike a single window, a recurring one completes
+    /// automatically by default: otherwise every occurrence would have to be completed by hand.
     pub(super) fn of(new: Creation, recurrence: Recurrence, body: &Map<String, Value>) -> Self {
         let Creation { maintenance, message, services, statuspages } = new;
         let series = Series {
@@ -48,8 +48,8 @@ impl Recurring {
         Self { series, links: SeriesLinks { services, statuspages } }
     }
 
-    /// Stores the series with its first maintenances. Gives the first of them, and the services of which the engine must be
-    /// told.
+    /// Stores the series with its first maintenances. Returns the first of them, and the services of which the engine
+    /// must be notified.
     pub(super) async fn store(
         self,
         transaction: &Transaction,
@@ -59,7 +59,7 @@ impl Recurring {
         links::cover(transaction, stored.key, &self.links.services).await?;
         links::show_on(transaction, stored.key, &self.links.statuspages).await?;
         let planned = maintenance_series::look(transaction, stored, stamp).await?;
-        // The last window may have ended since it was judged.
+        // The last window may have ended since it was checked.
         let over = || FieldErrors::of("recurrence.rrule", FieldRule::Recurrence(Misfit::Over.to_string()));
         let first = planned.created.into_iter().next().ok_or_else(over)?;
         Ok((first, planned.touched))

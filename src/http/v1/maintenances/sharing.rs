@@ -1,7 +1,7 @@
 //! Maintenances that concern more than a confined caller sees.
 //!
-//! Such a caller may read them, and say which of its own services they cover. Whatever would change them for others as well is
-//! refused, and what it does not see stays linked.
+//! Such a caller may read them, and set which of its own services they cover. Changes that would concern others are
+//! refused, and invisible links are kept.
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
@@ -10,17 +10,17 @@ use crate::model::service::ServiceKey;
 use crate::store::Connection;
 use crate::store::maintenances::links;
 
-/// The part of a maintenance that its caller does not see; nothing for whoever sees the whole organisation.
+/// The part of a maintenance that its caller does not see; empty for an unscoped caller.
 #[derive(Debug, Default)]
 pub(super) struct Hidden {
     pub(super) services: Vec<ServiceKey>,
     pub(super) statuspages: Vec<i64>,
-    /// Pages that it does see.
+    /// Visible pages.
     pub(super) seen_pages: Vec<i64>,
 }
 
 impl Hidden {
-    /// Reads which part of a maintenance the caller does not see.
+    /// Reads the part of a maintenance that the caller does not see.
     ///
     /// # Errors
     /// 503, 500.
@@ -44,7 +44,7 @@ impl Hidden {
         Ok(Self { services, statuspages, seen_pages })
     }
 
-    /// Passes when the maintenance concerns nobody else.
+    /// Checks that the maintenance concerns no invisible services.
     ///
     /// # Errors
     /// 403.

@@ -1,6 +1,6 @@
 //! Maintenances as clients see them (contract 4.11.1), in the order of the contract's table.
 //!
-//! Lists leave out pages and timeline; whatever they hold, they make one query for the services of all rows.
+//! Lists leave out pages and timeline, and make one query for the services of all rows.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -113,7 +113,7 @@ impl<'a> MaintenanceRowView<'a> {
         }
     }
 
-    /// The view of a maintenance by itself, with its pages and its timeline.
+    /// The view of a single maintenance, with its pages and its timeline.
     fn with(
         self,
         pages: &'a [NamedPage],
@@ -142,7 +142,7 @@ impl<'a> RecurrenceView<'a> {
     }
 }
 
-/// The data shown of maintenances beside their rows.
+/// Data of maintenances beside their rows.
 struct Beside {
     services: HashMap<MaintenanceKey, Vec<NamedService>>,
     series: HashMap<SeriesKey, SeriesName>,
@@ -220,7 +220,7 @@ pub(super) async fn one(
     Ok(to_json(&row.with(&pages, &entries, languages)))
 }
 
-/// The states of a maintenance.
+/// Returns the schema of the status of a maintenance.
 pub(in crate::http::v1) fn status() -> Shape {
     one_of(&MaintenanceStatus::ALL.map(MaintenanceStatus::as_str))
 }

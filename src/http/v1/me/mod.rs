@@ -1,4 +1,4 @@
-//! `GET /v1/me`: what the calling token is and may (contract 4.17). The bare object, on every plan.
+//! `GET /v1/me`: the calling token and its permissions (contract 4.17). The bare object, on every plan.
 
 pub(super) mod openapi;
 mod view;
@@ -15,7 +15,7 @@ pub(super) async fn show_me(call: Call<AppState>) -> Result<Reply, ApiError> {
     let Call { state, caller, .. } = call;
     let main = state.databases.main.reader();
     let scope = access_scopes::confining(main, caller.sight()).await?;
-    // The plan counts the whole organisation, which is nothing for whoever is confined to a part of it.
+    // Usage counts the whole organisation, so it is hidden from confined callers.
     let usage = match caller.sight().is_confined() {
         true => None,
         false => Some(usage::count(main, caller.organisation.key).await?),

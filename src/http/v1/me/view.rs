@@ -102,12 +102,12 @@ struct QuotaView {
     usage: Option<u64>,
 }
 
-/// The data shown of a caller beside itself.
+/// Data of a caller beside itself.
 #[derive(Clone, Copy)]
 pub(super) struct ShownBeside<'a> {
-    /// The access scope that its token is confined to.
+    /// The access scope of its token.
     pub(super) scope: Option<&'a AccessScope>,
-    /// The organisation's use of its plan, for whoever may know it.
+    /// The organisation's usage of its plan, if the caller may know it.
     pub(super) usage: Option<Usage>,
 }
 

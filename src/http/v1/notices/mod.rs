@@ -1,4 +1,4 @@
-//! `/v1/notices`: events that are no incidents, those that last and those that are over.
+//! `/v1/notices`: events other than incidents, current and past.
 
 pub(in crate::http) mod openapi;
 mod view;

@@ -1,4 +1,4 @@
-//! From a body to a channel: every field is read, every problem is collected, nothing is stored.
+//! Reads a channel from a request body: every field is read, every error is collected, nothing is stored.
 
 use serde_json::{Map, Value};
 
@@ -25,13 +25,12 @@ use crate::notify::sealed::ChannelVault;
 pub(super) struct Draft<'a> {
     /// Holds the key that secrets are sealed with.
     pub(super) state: &'a AppState,
-    /// Owns the channel.
+    /// The caller, whose organisation owns the channel.
     pub(super) caller: &'a Caller,
-    /// The tags and services of the body that there are.
+    /// Existing tags and services named in the body.
     pub(super) named: Named,
-    /// What is wrong with the templates of the body.
+    /// Errors of the templates in the body.
     pub(super) template_flaws: TemplateFlaws,
-    /// Now.
     pub(super) now: Timestamp,
 }
 
@@ -75,7 +74,7 @@ impl Draft<'_> {
         errors.into_inner().into_result(channel)
     }
 
-    /// Everything but name and kind.
+    /// Reads all fields but name and kind.
     fn read(&self, fields: &Fields<'_>, settings: Option<&Field<'_>>, channel: Channel) -> Channel {
         let vault = ChannelVault {
             sealer: &self.state.definer.sealer,
@@ -115,7 +114,8 @@ impl Draft<'_> {
         }
     }
 
-    /// The services that the channel is about: `applies_to` says whether they are selected; without it, naming some selects them.
+    /// Reads the services of the channel: `applies_to` tells whether they are selected; without it, naming some selects
+    /// them.
     fn read_selection(&self, fields: &Fields<'_>, stored: Option<RoutedServices>) -> Option<RoutedServices> {
         let word = fields.optional("applies_to").and_then(|field| field.word(&APPLIES_TO).map(str::to_owned));
         let (tags, services) = (self.named.read_tags(fields), self.named.read_services(fields));

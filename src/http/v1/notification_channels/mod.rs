@@ -1,6 +1,7 @@
-//! `/v1/notification-channels`: the ways by which people are told what happens.
+//! `/v1/notification-channels`: destinations of notifications.
 //!
-//! Reading a body is in `draft`, its `settings` in `settings`, its templates in `template_flaws`, the object that clients see in `view`, a test message in `test`.
+//! Reading a body is in `draft`, its `settings` in `settings`, its templates in `template_flaws`, the view in `view`, a
+//! test message in `test`.
 
 mod draft;
 pub(in crate::http) mod openapi;
@@ -82,7 +83,7 @@ pub(super) async fn update_notification_channel(call: Call<AppState>) -> Result<
     {
         rehold_channel(&write, &changed, draft.now).await?;
     }
-    // What waits for a later try may arrive by the changed settings.
+    // Messages that wait for a retry may succeed with the changed settings.
     bring_forward(&*write, changed.key, draft.now).await?;
     write.commit(Reply::data(shown(&state, &changed))).await
 }

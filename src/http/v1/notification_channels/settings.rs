@@ -1,7 +1,7 @@
-//! `settings` of a channel: read by the catalogue, secrets sealed.
+//! Reads `settings` of a channel by the catalogue, and seals secrets.
 //!
-//! What is sent changes what is stored, key by key; null takes a setting away; the placeholder keeps a stored secret. No
-//! error text repeats a secret.
+//! Settings that are sent replace stored ones, key by key; null removes a setting; the placeholder keeps a stored
+//! secret. No error text repeats a secret.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,8 @@ use crate::notify::sealed::ChannelVault;
 
 const URL_LENGTH: std::ops::RangeInclusive<usize> = 1..=2_048;
 
-/// The settings with what the client has sent. `flaws` are those of its templates. `vault` seals what is secret; its second part is the placeholder.
+/// The stored settings with those sent by the client. `flaws` are those of its templates. `vault` seals secrets; its
+/// second part is the placeholder.
 pub(super) fn read_settings(
     field: &Field<'_>,
     definition: &'static Definition,
@@ -38,7 +39,7 @@ pub(super) fn read_settings(
             continue;
         }
         let Some(read) = read_setting(&value, about, flaws) else {
-            // Noted; it counts as given.
+            // The error has been added; the setting counts as given.
             settings.insert(name.to_owned(), Value::Null);
             continue;
         };

@@ -1,5 +1,5 @@
-//! What is wrong with the templates in a body, found before the transaction of the write begins: filling one with samples takes
-//! some milliseconds, in which nobody else should have to wait.
+//! Errors of the templates in a body, found before the transaction of the write begins: rendering one with samples
+//! takes some milliseconds, in which other writers would wait.
 
 use serde_json::{Map, Value};
 
@@ -7,12 +7,13 @@ use crate::model::notification::ChannelKind;
 use crate::notify::kinds::{Field, Shape, definition};
 use crate::notify::template::TemplateError;
 
-/// What is wrong with templates, by the names of their settings.
+/// Errors of templates, by the names of their settings.
 #[derive(Debug)]
 pub(super) struct TemplateFlaws(Vec<(&'static str, TemplateError)>);
 
 impl TemplateFlaws {
-    /// Reads and fills the templates of a body for a channel of this kind. What is too long is left to its reader.
+    /// Parses and renders the templates of a body for a channel of this kind. Texts that are too long are left to the
+    /// reader of the body.
     pub(super) fn find(body: &Map<String, Value>, kind: Option<ChannelKind>) -> Self {
         let fields = kind.map(|kind| definition(kind).fields).unwrap_or_default();
         let flaw_of = |field: &Field| {
@@ -26,13 +27,13 @@ impl TemplateFlaws {
         Self(fields.iter().filter_map(flaw_of).collect())
     }
 
-    /// The same for a body that names the kind itself.
+    /// As [`Self::find`], for a body that names the kind itself.
     pub(super) fn find_in_new(body: &Map<String, Value>) -> Self {
         let kind = body.get("kind").and_then(Value::as_str).and_then(|kind| kind.parse().ok());
         Self::find(body, kind)
     }
 
-    /// What is wrong with the template of a setting.
+    /// The error of the template in a setting.
     pub(super) fn of(&self, name: &str) -> Option<&TemplateError> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, flaw)| flaw)
     }

@@ -1,4 +1,4 @@
-//! `POST /v1/notification-channels/{id}/test`: a message that says that nothing has happened, and what came back.
+//! `POST /v1/notification-channels/{id}/test`: sends a test message, and returns the result.
 
 use serde::Serialize;
 use tokio::time::Instant;

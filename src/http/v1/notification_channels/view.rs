@@ -1,4 +1,4 @@
-//! Channels as clients see them: secrets are shown as the placeholder.
+//! Channels as clients see them, with the placeholder for secrets.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -51,7 +51,7 @@ pub(super) struct NotificationChannelView<'a> {
 }
 
 impl<'a> NotificationChannelView<'a> {
-    /// The view of a channel, with `placeholder` in the place of secrets.
+    /// The view of a channel, with `placeholder` for secrets.
     pub(super) fn of(channel: &'a Channel, placeholder: &str) -> Self {
         let definition = definition(channel.kind);
         let is_secret = |name: &str| definition.field(name).is_none_or(|field| field.is_secret);

@@ -7,10 +7,10 @@ use crate::id::Id;
 use crate::model::secret::{SIGNATURE_LENGTH, Sealer};
 
 const PURPOSE: &str = "notification cursor";
-/// Longest cursor that is looked at.
+/// Longest cursor that is accepted, in characters.
 const MAX_LENGTH: usize = 64;
 
-/// The list that a cursor walks.
+/// The list that is paged by cursor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk<'a> {
     /// Signs cursors.
@@ -27,7 +27,7 @@ impl Walk<'_> {
         BASE64.encode([signature.as_slice(), &bytes].concat())
     }
 
-    /// The key in a cursor of this walk; `None` when it is no such cursor.
+    /// The key in a cursor of this list; `None` for any other text.
     pub(super) fn read(&self, text: &str) -> Option<i64> {
         if text.len() > MAX_LENGTH {
             return None;

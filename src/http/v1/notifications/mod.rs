@@ -1,4 +1,4 @@
-//! `/v1/notifications`: every message for a channel, with its tries and what came back.
+//! `/v1/notifications`: every message for a channel, with its attempts and their results.
 
 mod cursor;
 pub(in crate::http) mod openapi;
@@ -37,7 +37,7 @@ pub(super) async fn list_notifications(call: Call<AppState>) -> Result<Reply, Ap
     let main = state.databases.main.reader();
     if let Some(id) = channel {
         let found = notification_channels::find(main, caller.sight(), id).await?;
-        // A channel that is not there has no messages.
+        // An unknown channel has no messages.
         wanted.channel = Some(found.map_or(0, |channel| channel.key));
     }
     let mut rows = list::page(main, caller.sight(), &wanted, per_page + 1).await?;
@@ -103,7 +103,7 @@ pub(super) async fn redeliver_notifications(call: Call<AppState>) -> Result<Comm
     write.commit(Reply::data(json!({"redelivered": redelivered}))).await
 }
 
-/// These messages with their tries, channels and contacts.
+/// These messages with their attempts, channels and contacts.
 async fn shown(state: &AppState, rows: Vec<Delivery>) -> Result<Vec<NotificationView>, ApiError> {
     let main = state.databases.main.reader();
     let mut keys: Vec<i64> = rows.iter().map(|row| row.channel).collect();
@@ -120,7 +120,7 @@ async fn shown(state: &AppState, rows: Vec<Delivery>) -> Result<Vec<Notification
     Ok(rows.iter().filter_map(view).collect())
 }
 
-/// What a client asks for.
+/// Filter of a request.
 struct Filter {
     wanted: Wanted,
     channel: Option<Id>,

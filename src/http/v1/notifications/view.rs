@@ -21,7 +21,7 @@ pub(super) struct PageView {
     pub(super) meta: CursorMetaView,
 }
 
-/// The addresses of other pages: a walk by cursor knows the next one alone.
+/// URLs of other pages: only the next one is known.
 #[derive(Serialize)]
 pub(super) struct CursorLinksView {
     pub(super) first: Option<String>,
@@ -67,7 +67,7 @@ pub(super) struct NotificationView {
     ended_at: Option<Timestamp>,
 }
 
-/// A schema of its own: generators name one that stands in its place `NotificationChannel`, which is the whole channel.
+/// A separate schema: generators would name an inline one `NotificationChannel`, which is the whole channel.
 fn channel() -> Shape {
     named("NotificationChannelRef")
 }
@@ -82,7 +82,7 @@ pub(super) struct ChannelView {
     name: String,
 }
 
-/// The contact that a message is for.
+/// The contact of a message.
 #[derive(Serialize)]
 struct ContactView {
     id: Id,

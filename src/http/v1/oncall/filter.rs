@@ -1,4 +1,4 @@
-//! The filters of lists of overrides, absences and cover requests: forms first, then which of the ids exist.
+//! Filters of lists of overrides, absences and cover requests: forms are checked first, then the existence of ids.
 
 use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::linked::read_id_filter;
@@ -9,7 +9,7 @@ use crate::http::v1::oncall::known::Known;
 use crate::id::Id;
 use crate::store::oncall::window::Filter;
 
-/// A filter whose ids are not looked up yet.
+/// A filter whose ids have not been looked up yet.
 pub(super) struct Asked {
     schedules: Option<Vec<Id>>,
     contacts: Option<Vec<Id>>,
@@ -25,7 +25,7 @@ pub(super) fn read(query: &Query, errors: &mut FieldErrors) -> Asked {
 }
 
 impl Asked {
-    /// Looks the ids up; unknown ones are ignored.
+    /// Looks up the ids; unknown ones are ignored.
     pub(super) fn resolve(self, known: &Known) -> Filter {
         let Self { schedules, contacts, filter } = self;
         Filter {
@@ -36,12 +36,12 @@ impl Asked {
     }
 }
 
-/// The parameters of a list of what belongs to schedules.
+/// Adds the filters of a list of items of schedules.
 pub(super) fn by_schedule(operation: Operation) -> Operation {
     by_contact(operation.asks_list("schedule_ids", id(), "Only those of these schedules."))
 }
 
-/// The parameters of a list of what belongs to contacts.
+/// Adds the filters of a list of items of contacts.
 pub(super) fn by_contact(operation: Operation) -> Operation {
     operation
         .asks_list("contact_ids", id(), "Only those of these contacts.")

@@ -13,14 +13,14 @@ use crate::model::oncall::entry::NamedSchedule;
 use crate::store::oncall::schedules;
 use crate::store::{Connection, contacts};
 
-/// Those of the caller's organisation.
+/// Contacts and schedules of the caller's organisation.
 pub(super) struct Known {
     contacts: HashMap<Id, NamedContact>,
     schedules: HashMap<Id, NamedSchedule>,
 }
 
 impl Known {
-    /// All that there are.
+    /// Reads all of them.
     pub(super) async fn find(connection: &impl Connection, caller: &Caller) -> Result<Self, ApiError> {
         let organisation = caller.organisation.key;
         let schedules = schedules::by_key(connection, organisation).await?;
@@ -44,12 +44,12 @@ impl Known {
         self.schedules.get(&id).cloned().or_else(|| field.refuse(unknown()))
     }
 
-    /// The keys of those of these ids that are contacts.
+    /// The keys of the ids that are contacts.
     pub(super) fn contact_keys(&self, ids: &[Id]) -> Vec<i64> {
         ids.iter().filter_map(|id| self.contacts.get(id)).map(|contact| contact.key).collect()
     }
 
-    /// The keys of those of these ids that are schedules.
+    /// The keys of the ids that are schedules.
     pub(super) fn schedule_keys(&self, ids: &[Id]) -> Vec<i64> {
         ids.iter().filter_map(|id| self.schedules.get(id)).map(|schedule| schedule.key).collect()
     }

@@ -1,10 +1,10 @@
-//! `/v1/oncall`: who is on duty when, and how people swap duty.
+//! `/v1/oncall`: on-call schedules, and changes of duty.
 //!
-//! - `schedules`: layers of rotations, written by whoever plans duty
-//! - `duty`: the shifts and gaps that follow, also before something is saved; who is on duty now
-//! - `overrides`, `absences`, `cover_requests`: what stands above the layers, written by whoever swaps
+//! - `schedules`: layers of rotations, written by planners
+//! - `duty`: the resulting shifts and uncovered periods, also as a preview; the contacts on duty now
+//! - `overrides`, `absences`, `cover_requests`: entries that override the layers, written by the contacts themselves
 //!
-//! Every write locks the organisation first, so that contacts and schedules that are named stay.
+//! Every write locks the organisation first, so that named contacts and schedules are not deleted meanwhile.
 
 pub(in crate::http) mod absences;
 pub(in crate::http) mod cover_requests;
@@ -20,7 +20,7 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::rule::FieldRule;
 use crate::model::oncall::entry::ENTRIES_MAX;
 
-/// Passes when there is room for one more of what people clear themselves.
+/// Checks that there is room for one more entry of a kind that users delete themselves.
 fn take_room(count: u64) -> Result<(), ApiError> {
     if count < ENTRIES_MAX {
         return Ok(());

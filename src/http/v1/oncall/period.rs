@@ -1,4 +1,4 @@
-//! `starts_at` and `ends_at` of what stands above the layers, and `from` and `to` of what is looked at.
+//! Reads `starts_at` and `ends_at` of overrides, absences and cover requests, and `from` and `to` of queries.
 
 use serde_json::{Map, Value};
 
@@ -11,10 +11,10 @@ use crate::model::oncall::entry::LENGTH_DAYS_MAX;
 use crate::model::oncall::schedule::DAYS_MAX;
 use crate::model::time_range::TimeRange;
 
-/// Days that are looked at unless a client says otherwise.
+/// Days of the default period.
 const DAYS: i64 = 14;
 
-/// Reads the time of an override, an absence or a cover request; what the body does not say stays.
+/// Reads the period of an override, an absence or a cover request; missing fields are kept.
 pub(super) fn read_time(fields: &Fields<'_>, stored: Option<TimeRange>) -> Option<TimeRange> {
     let read = |name| match stored {
         None => fields.required(name),
@@ -35,7 +35,7 @@ pub(super) fn read_time(fields: &Fields<'_>, stored: Option<TimeRange>) -> Optio
     Some(TimeRange { from, to })
 }
 
-/// Reads the period of a query string: two weeks from now on unless it says otherwise.
+/// Reads the period of a query string; by default two weeks from now.
 ///
 /// # Errors
 /// 422.
@@ -46,7 +46,7 @@ pub(super) fn read_asked(query: &Query, now: Timestamp) -> Result<TimeRange, Fie
     bounded(from, to, now)
 }
 
-/// Reads the period of a body, likewise.
+/// Reads the period of a body; by default two weeks from now.
 ///
 /// # Errors
 /// 422.
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// A query on the 25th of November, and the period, or the field that is refused.
+    /// A query on the 25th of November, and the period, or the refused field.
     #[rstest]
     #[case::two_weeks("", Ok("2026-11-25 2026-12-09"))]
     #[case::from("from=2026-12-01", Ok("2026-12-01 2026-12-15"))]

@@ -1,4 +1,4 @@
-//! `GET /v1/probes`: the active monitoring locations (contract 4.1), a whole collection.
+//! `GET /v1/probes`: the active monitoring locations (contract 4.1), as a whole collection.
 
 pub(super) mod openapi;
 mod view;

@@ -83,8 +83,8 @@ impl AgentView {
 }
 
 impl<'a> ProbeView<'a> {
-    /// The view of a location as this caller may see it: one of this process is as alive as the process that answers
-    /// at `now`, one in another place as what it has last said of itself.
+    /// The view of a location for this caller: a local one is alive at `now`, a remote one has the state of its last
+    /// report.
     pub(super) fn of(known: &'a KnownLocation, caller: &Caller, now: Timestamp) -> Self {
         let has_right = caller.token.permissions.contains(Permission::EngineView);
         let is_operator = has_right && !caller.sight().is_confined();
@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// The counts of a location cover the services of every organisation.
+    /// Counts of a location cover the services of all organisations.
     #[rstest]
     #[case(false, &["version", "clock_ahead_ms", "lateness_p99_ms"])]
     #[case(true, &[

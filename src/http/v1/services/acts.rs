@@ -1,7 +1,6 @@
-//! The acts on a service that goes on living: pause, resume, state its status, replace its ping address (contract
-//! 4.3.8, 4.3.10, 4.3.11).
+//! Actions on a service: pause, resume, override its status, replace its ping URL (contract 4.3.8, 4.3.10, 4.3.11).
 //!
-//! Each act writes the window of its effect in the same transaction, so that uptime never depends on a message.
+//! Each action writes the window of its effect in the same transaction, so that uptime never depends on a message.
 
 use crate::http::gate::call::Call;
 use crate::http::gate::write::{Committed, Write};
@@ -79,7 +78,7 @@ pub(in crate::http) async fn remove_status_override(call: Call<AppState>) -> Res
     let stored = in_path::find_for_update(&write, &caller, id, services::find_for_update).await?;
     let now = state.now();
     windows::close_override(&*write, stored.key, now).await?;
-    // What the override has held back is to be decided now.
+    // Decisions held back by the override are due now.
     outages::look_now(&*write, &[stored.key], now).await?;
     let changed = Service { status_override: None, ..stored.clone() };
     finish(Viewer { state: &state, caller: &caller }, write, &stored, changed).await
@@ -105,7 +104,7 @@ pub(in crate::http) async fn rotate_heartbeat(call: Call<AppState>) -> Result<Co
     Ok(reply)
 }
 
-/// Stores the change, tells the engine, answers with the service. Without a change nothing is stored.
+/// Stores the change, notifies the engine, responds with the service. Without a change nothing is stored.
 async fn finish(
     viewer: Viewer<'_>,
     write: Write,

@@ -1,4 +1,4 @@
-//! The effect of the delete of a service on whatever concerns it (contract 4.3.9), in the transaction of the delete.
+//! Effects of the deletion of a service on incidents (contract 4.3.9), in the same transaction.
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::write::Write;
@@ -10,7 +10,7 @@ use crate::lifecycle::service_deletion::{IncidentCleanup, ServiceDeletion, settl
 use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 
-/// The last entry of an incident that ends with its service; server texts are English.
+/// Last entry of an incident that ends with its service; server texts are English.
 const INCIDENT_ENDS: &str = "The affected service was removed from monitoring.";
 
 /// Settles the incidents of a service that is about to be deleted.

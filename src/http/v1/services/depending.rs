@@ -1,7 +1,8 @@
-//! `depends_on` of a service write: services and tags that it depends on, found among those of the organisation.
+//! Reads `depends_on` of a service: services and tags that it depends on, looked up in the organisation.
 //!
-//! An entry is the id of a service, or a tag by its id or name. All entries are resolved before anything is stored; a circle
-//! is found when everything stands in the transaction, with the tags of that moment, and names the services in it.
+//! An entry is the id of a service, or a tag by its id or name. All entries are resolved before anything is stored; a
+//! cycle is detected when everything is stored in the transaction, with the current tags, and the error names its
+//! services.
 
 use serde_json::{Map, Value};
 
@@ -18,16 +19,16 @@ use crate::model::tag::Tag;
 use crate::model::tag::TagName;
 use crate::store::{Transaction, dependencies, linked, named, outages, tags};
 
-/// What a body says of the services that this one depends on.
+/// The dependencies in a body.
 pub(super) struct Depending {
-    /// The errors in it.
+    /// Errors of the entries.
     pub(super) errors: FieldErrors,
-    /// `None` when the body says nothing of it.
+    /// `None` when the body has no `depends_on`.
     choice: Option<Vec<Dependency>>,
 }
 
 impl Depending {
-    /// Reads the body of a write to the service with this id (`None`: a new one), and looks up what it names.
+    /// Reads the body of a write to the service with this id (`None`: a new one), and looks up its entries.
     pub(super) async fn read(
         body: &Map<String, Value>,
         transaction: &Transaction,
@@ -38,7 +39,7 @@ impl Depending {
         let fields = Fields::new(body, "", &errors);
         let entries = fields.optional("depends_on").and_then(|field| field.list(DEPENDENCIES_MAX));
         if entries.is_some() && caller.sight().is_confined() {
-            // It may depend on what this caller does not see, and that would be lost.
+            // It may depend on services that this caller does not see, and those would be lost.
             return Err(ApiError::Confined);
         }
         let Some(entries) = entries else { return Ok(Self { errors: errors.into_inner(), choice: None }) };
@@ -70,7 +71,7 @@ impl Depending {
         Ok(Self { errors: errors.into_inner(), choice: Some(choice) })
     }
 
-    /// Returns true if the service will depend on something else than before.
+    /// Returns true if the dependencies of the service will change.
     pub(super) async fn is_change(
         &self,
         transaction: &Transaction,
@@ -81,15 +82,15 @@ impl Depending {
         Ok(stored.unwrap_or_default() != *choice)
     }
 
-    /// Stores it.
+    /// Stores the dependencies.
     pub(super) async fn store(&self, transaction: &Transaction, service: ServiceKey) -> Result<(), ApiError> {
         let Some(choice) = &self.choice else { return Ok(()) };
         Ok(dependencies::set_of_service(transaction, service, choice).await?)
     }
 }
 
-/// Lets those that depend on this service, and itself, be looked at anew if they are in trouble: who depends on whom is about to
-/// change, or has changed.
+/// Schedules decisions for this service and those that depend on it, if they are in trouble: dependencies are about to
+/// change, or have changed.
 pub(super) async fn look_anew(
     transaction: &Transaction,
     service: ServiceKey,
@@ -100,8 +101,8 @@ pub(super) async fn look_anew(
     Ok(outages::look_now(transaction, &touched, now).await?)
 }
 
-/// Passes when nobody in the organisation depends on itself, also by way of others. The write is complete but for its
-/// commit; `field` is what it has changed.
+/// Checks that there is no dependency cycle in the organisation. The write is complete but for its commit; `field` is
+/// the changed field.
 pub(super) async fn refuse_circles(
     transaction: &Transaction,
     caller: &Caller,
@@ -110,7 +111,7 @@ pub(super) async fn refuse_circles(
     let graph = dependencies::graph(transaction, caller.organisation.key).await?;
     let Some(circle) = graph.cycle() else { return Ok(()) };
     if caller.sight().is_confined() {
-        // The others may lie outside of its scope.
+        // The other services may be outside of the scope.
         let words = "some lie outside of the access scope".to_owned();
         return Err(ApiError::Fields(FieldErrors::of(field, FieldRule::DependencyCircle(words))));
     }

@@ -1,4 +1,5 @@
-//! From a body to a service (contract 4.3.2): every field is read, every problem is collected, nothing is stored.
+//! Reads a service (contract 4.3.2) from a request body: every field is read, every error is collected, nothing is
+//! stored.
 
 use serde_json::{Map, Value, json};
 
@@ -22,13 +23,12 @@ use crate::probe::catalogue::definition;
 pub(super) struct Draft<'a> {
     /// Plans, locations, secrets.
     pub(super) state: &'a AppState,
-    /// The caller who asks.
     pub(super) caller: &'a Caller,
     /// Id of the service, new or stored.
     pub(super) id: Id,
-    /// The tags in the body.
+    /// Tags in the body.
     pub(super) tagging: &'a Tagging,
-    /// What it is to depend on, in the body.
+    /// Dependencies in the body.
     pub(super) depending: &'a Depending,
 }
 
@@ -95,7 +95,7 @@ impl Draft<'_> {
         })
     }
 
-    /// The settings that were sent; `None` when none were, or when they are wrong.
+    /// The settings that were sent; `None` when there are none, or when they are invalid.
     fn read_settings(
         &self,
         fields: &Fields<'_>,
@@ -111,12 +111,11 @@ impl Draft<'_> {
     }
 }
 
-/// The service whose settings are written, and by whom.
+/// The service whose settings are written, with the caller.
 #[derive(Clone, Copy)]
 pub(in crate::http::v1) struct Written<'a> {
     /// Plans, locations, secrets.
     pub(in crate::http::v1) state: &'a AppState,
-    /// The caller who asks.
     pub(in crate::http::v1) caller: &'a Caller,
     /// Id of the service.
     pub(in crate::http::v1) id: Id,
@@ -124,10 +123,10 @@ pub(in crate::http::v1) struct Written<'a> {
     pub(in crate::http::v1) check_type: CheckType,
 }
 
-/// The settings of a service after a write with `sent` over those that are stored.
+/// The stored settings with `sent` applied.
 ///
 /// # Errors
-/// Everything that is wrong, under `settings` and below.
+/// All errors, under `settings` and below.
 pub(in crate::http::v1) fn merge_settings(
     Written { state, caller, id, check_type }: Written<'_>,
     sent: &Value,
@@ -147,7 +146,7 @@ pub(in crate::http::v1) fn merge_settings(
     context.read(sent, stored)
 }
 
-/// The settings of a heartbeat service that was sent none (contract 4.3.11).
+/// Default settings of a heartbeat service (contract 4.3.11).
 fn default_heartbeat() -> Value {
     let bounds = definition(CheckType::Heartbeat).interval;
     json!({"interval_seconds": bounds.map(|bounds| bounds.default)})
@@ -157,13 +156,13 @@ fn read_check_type(field: &Field<'_>) -> Option<CheckType> {
     field.word(CheckType::WORDS)?.parse().ok()
 }
 
-/// Without a type nothing can be said about a target but what JSON it must be.
+/// Checks the JSON type of a target, if the check type is invalid.
 fn check_target_form(fields: &Fields<'_>) -> Option<String> {
     let _ = fields.skippable("target")?.string();
     None
 }
 
-/// Without a type nothing can be said about settings but what JSON they must be.
+/// Checks the JSON type of settings, if the check type is invalid.
 fn check_settings_form(fields: &Fields<'_>) -> Option<Settings> {
     let _ = fields.skippable("settings")?.object();
     None

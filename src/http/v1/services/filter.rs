@@ -1,8 +1,8 @@
-//! What narrows a list of services (contract 4.3.3).
+//! Filters of a list of services (contract 4.3.3).
 //!
-//! The tag and the check type are questions to the database, and their pages are kept. Whether a status is wanted only the engine
-//! knows, and letters without case are compared here, the same on every database: for these all services of the list are
-//! looked at, a chunk at a time, and only the rows of the page are read whole.
+//! The database filters by tag and check type, and those pages are cached. Statuses are known only to the engine, and
+//! texts are compared here without case, equally for every database: for these filters all services of the list are
+//! searched, a chunk at a time, and only the rows of the page are read whole.
 
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -25,15 +25,15 @@ use crate::store::{Connection, MainError, PageWindow, services, tags};
 
 /// Longest `q`, in characters.
 pub(super) const TEXT_MAX: usize = 200;
-/// Services that are looked at together.
+/// Services searched at a time.
 const CHUNK: u64 = 1_000;
 
-/// The part of a filter that the database knows.
+/// The part of a filter that the database evaluates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct StoredFilter {
-    /// The tag, as a label.
+    /// Label of the tag.
     pub(super) label: Option<String>,
-    /// The check types; none = all.
+    /// Check types; empty = all.
     pub(super) check_types: Vec<CheckType>,
 }
 
@@ -41,9 +41,9 @@ pub(super) struct StoredFilter {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ServiceFilter {
     pub(super) stored: StoredFilter,
-    /// The status that people see; none = all.
+    /// Effective statuses; empty = all.
     statuses: Vec<ServiceStatus>,
-    /// A part of name or target, in small letters.
+    /// A part of the name or target, in lower case.
     text: Option<String>,
 }
 
@@ -65,12 +65,12 @@ impl ServiceFilter {
         errors.into_result(filter).map_err(ApiError::Fields)
     }
 
-    /// Returns true if the database knows all of it.
+    /// Returns true if the database can evaluate the whole filter.
     pub(super) fn is_stored(&self) -> bool {
         self.statuses.is_empty() && self.text.is_none()
     }
 
-    /// The services of a page, looked at one by one.
+    /// The services of a page, found by searching all of them.
     ///
     /// # Errors
     /// 503, 500.
@@ -143,11 +143,11 @@ impl ServiceFilter {
     }
 }
 
-/// The tag that a filter names.
+/// The tag of a filter.
 pub(super) enum WantedTag {
-    /// The key of its row; `None` when the filter names none.
+    /// Database key of the tag; `None` without a tag filter.
     Row(Option<i64>),
-    /// There is no such tag: it selects nothing.
+    /// An unknown tag: it selects nothing.
     Missing,
 }
 

@@ -1,6 +1,6 @@
-//! The ping address of a heartbeat service (contract 4.3.11): made, shown, replaced.
+//! The ping URL of a heartbeat service (contract 4.3.11): created, shown, replaced.
 //!
-//! Only its hash is searched for; the secret itself is kept sealed, to be shown again to those who may edit the service.
+//! Lookups use its hash; the secret itself is stored sealed, to be shown again to callers who may edit the service.
 
 use crate::http::gate::auth::Caller;
 use crate::http::kit::error::ApiError;
@@ -12,7 +12,7 @@ use crate::model::access::Permission;
 use crate::model::secret::SecretPlace;
 use crate::store::heartbeats::{SecretHash, StoredHeartbeat};
 
-/// A new secret for this service: its hash, and the secret sealed.
+/// Generates a secret for this service: its hash, and the sealed secret.
 pub(super) fn new_secret(
     state: &AppState,
     caller: &Caller,
@@ -23,7 +23,7 @@ pub(super) fn new_secret(
     Ok((hash(&secret), sealed))
 }
 
-/// The view of what is stored; the address only for callers who may edit the service.
+/// The view of the stored heartbeat; with the URL only for callers who may edit the service.
 pub(super) fn view(
     state: &AppState,
     caller: &Caller,

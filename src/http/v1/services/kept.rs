@@ -1,8 +1,8 @@
-//! Services and pages of services as they were last read, each kept until something that concerns it is written.
+//! A cache of services and of pages of services, each valid until related data is written.
 //!
-//! A page keeps which services it shows; what is shown of each is kept with the service. So a ping costs the next reader one
-//! service, and a new service the pages of its organisation. Where other processes write as well, nothing is kept, nor is what
-//! is read for callers who are confined to an access scope.
+//! A page stores only which services it shows; the data of each is stored with the service. So a ping invalidates one
+//! service, and a new service the pages of its organisation. If other processes write to the database nothing is
+//! cached, nor are reads of callers confined to an access scope.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use crate::model::sight::Sight;
 use crate::store::changes::{Changes, Scope, Stamp};
 use crate::store::{Database, PageWindow, services};
 
-/// Services kept at a time.
+/// Most cached services.
 const SERVICES: usize = 10_000;
-/// Bytes of them, by [`StoredService::bytes`].
+/// Most bytes of cached services, by [`StoredService::bytes`].
 const SERVICES_BYTES: usize = 64 * 1_024 * 1_024;
-/// Pages of services kept at a time.
+/// Most cached pages of services.
 const PAGES: usize = 256;
-/// Bytes of them: a page lists ids and keys.
+/// Most bytes of cached pages: a page lists ids and keys.
 const PAGES_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// A page of a list of services.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
-    /// The caller's sight.
+    /// The caller's visibility.
     pub(super) sight: Sight,
-    /// By what the list is narrowed.
+    /// Filter of the list.
     pub(super) filter: StoredFilter,
-    /// Rows before it.
+    /// Rows before the page.
     pub(super) offset: u64,
-    /// Rows of it at most.
+    /// Most rows of the page.
     pub(super) limit: u64,
 }
 
-/// The services of a page, without what is shown of them.
+/// Services of a page, without their data.
 #[derive(Clone, Debug)]
 struct Outline {
     services: Arc<[Listed]>,
@@ -51,7 +51,7 @@ struct Listed {
     key: ServiceKey,
 }
 
-/// The services that were read lately.
+/// The cache.
 #[derive(Debug)]
 pub(in crate::http::v1) struct KeptServices {
     /// By organisation and id.
@@ -103,7 +103,7 @@ impl KeptServices {
         self.read_page(main, key).await
     }
 
-    /// The page of an outline; `None` when a service of it has gone meanwhile.
+    /// The page of an outline; `None` when one of its services has been deleted meanwhile.
     async fn fill(
         &self,
         main: &Database,
@@ -142,7 +142,7 @@ impl KeptServices {
         Ok(ServicePage { rows, total })
     }
 
-    /// Reads what is stored beside these services, which were read after the stamp was taken, and keeps it.
+    /// Reads the stored data beside these services, which were read after the stamp was taken, and caches it.
     async fn gather(
         &self,
         main: &Database,
@@ -170,12 +170,12 @@ impl KeptServices {
     }
 }
 
-/// The time of a read that may be kept.
+/// Stamp of a read that may be cached; `None` if it must not be.
 fn stamp(main: &Database, sight: Sight) -> Option<Stamp> {
     main.changes().filter(|_| !sight.is_confined()).map(Changes::stamp)
 }
 
-/// The services of a page, and how many there are on all pages.
+/// The services of a page, and their number on all pages.
 async fn list(main: &Database, key: &PageKey) -> Result<(Vec<Service>, u64), ApiError> {
     let reader = main.reader();
     let StoredFilter { label, check_types } = &key.filter;

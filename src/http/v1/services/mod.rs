@@ -1,7 +1,7 @@
 //! `/v1/services` (contract 4.3): list, read, create, change, delete.
 //!
-//! A write is: body, begin, store, commit, engine, answer. What people do to a running service (pause, override) is in
-//! `acts`; reading a body in `draft`; what a delete means for others in `departure`; the object that clients see in `view`.
+//! The steps of a write are: body, begin, store, commit, engine, response. Actions (pause, override) are in `acts`;
+//! reading a body in `draft`; the effects of a deletion in `departure`; the view in `view`.
 
 pub(super) mod acts;
 mod departure;
@@ -50,7 +50,7 @@ use crate::model::service::Service;
 use crate::store::changes::Scope;
 use crate::store::{Transaction, heartbeats, maintenances, services, synced_groups};
 
-/// The parameters of a delete that take incidents or maintenances along.
+/// Parameters of a delete that also deletes incidents or maintenances.
 pub(super) const DELETE_ORPHANED_INCIDENTS: &str = "delete_orphaned_incidents";
 pub(super) const DELETE_ORPHANED_MAINTENANCES: &str = "delete_orphaned_maintenances";
 
@@ -180,21 +180,21 @@ pub(super) async fn delete_service(call: Call<AppState>) -> Result<Committed, Ap
     Ok(reply)
 }
 
-/// Lets the groups of status pages that follow a tag follow this service (contract 4.14.4). The organisation is locked before
-/// the service everywhere, as it is by whoever writes components.
+/// Updates the groups of status pages that follow a tag of this service (contract 4.14.4). The organisation is always
+/// locked before the service, also by writes of components.
 async fn follow(transaction: &Transaction, caller: &Caller, service: &Service) -> Result<(), ApiError> {
     let (organisation, keys) = (&caller.organisation, [service.key]);
     Ok(synced_groups::follow_services(transaction, organisation, &keys, service.updated_at).await?)
 }
 
-/// Passes when the plan has room for one more active service (step 13). The caller has locked the
-/// organisation until the transaction ends, so that two requests cannot take the same slot.
+/// Checks that the plan has room for one more active service (step 13). The caller has locked the organisation until
+/// the transaction ends, so that two requests cannot take the same slot.
 async fn take_active_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let usage = services::count_active(transaction, caller.organisation.key);
     take_slot(Quota::Services, caller.limits.services, usage).await
 }
 
-/// Passes when there is room for one more service of any state: paused ones take room as well. As [`take_active_slot`].
+/// Checks that there is room for one more service of any state, paused ones included. As [`take_active_slot`].
 async fn take_total_slot(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let usage = services::count(transaction, caller.organisation.key);
     take_slot(Quota::ServicesTotal, caller.limits.services_of_any_state(), usage).await

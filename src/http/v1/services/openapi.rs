@@ -1,4 +1,4 @@
-//! `/v1/services` (contract 4.3): the object, its settings, and everything that can be done with a service.
+//! Description of `/v1/services` (contract 4.3): the object, its settings, and all operations.
 
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ fn write(settings: Shape) -> Shape {
         .may_have("depends_on", list_of(string()).items(0, DEPENDENCIES_MAX).says(depends_on))
 }
 
-/// Settings as a client sends them over those that are stored.
+/// Settings in a body.
 pub(in crate::http::v1) fn sent_settings() -> Shape {
     settings::sent(&[])
 }

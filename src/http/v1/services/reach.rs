@@ -1,4 +1,4 @@
-//! What a service depends on, and because of whom it cannot be reached, as clients see it.
+//! Dependencies of a service, and the causes of its being unreachable, as clients see them.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -40,7 +40,7 @@ impl<'a> From<&'a Dependency> for DependencyView<'a> {
 }
 
 impl<'a> UnreachableView<'a> {
-    /// The view for a caller, who sees no names of other services while confined to his own.
+    /// The view for a caller; a confined one sees no names of other services.
     pub(super) fn of(unreachable: &'a Unreachable, is_confined: bool) -> Self {
         let shown = unreachable.because_of.iter().filter(|_| !is_confined);
         Self {

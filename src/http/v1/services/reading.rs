@@ -1,6 +1,6 @@
-//! Reads the data shown of services: what is stored, joined with what the engine knows now.
+//! Reads the shown data of services: stored data, joined with the current state of the engine.
 //!
-//! However many services are shown, the engine is asked once.
+//! The engine is asked once, however many services are shown.
 
 use std::sync::Arc;
 
@@ -18,23 +18,23 @@ use crate::model::service::Service;
 use crate::model::verdict::Verdict;
 use crate::store::Connection;
 
-/// The reader for whom services are shown.
+/// Reads services for one caller.
 #[derive(Clone, Copy)]
 pub(super) struct Viewer<'a> {
     /// The engine, the settings and the sealer.
     pub(super) state: &'a AppState,
-    /// The caller, on whose permissions it depends what may be shown.
+    /// The caller, whose permissions decide what is shown.
     pub(super) caller: &'a Caller,
 }
 
 impl Viewer<'_> {
-    /// A service as it is stored.
+    /// A stored service.
     pub(super) async fn stored(&self, stored: &StoredService) -> Result<Value, ApiError> {
         let snapshot = self.snapshot(&stored.service).await?;
         self.show(stored, snapshot)
     }
 
-    /// A service as it stands in this transaction.
+    /// A service in its state in this transaction.
     pub(super) async fn one(
         &self,
         connection: &impl Connection,
@@ -44,7 +44,7 @@ impl Viewer<'_> {
         self.written(connection, service, snapshot).await
     }
 
-    /// A service as it will be once `after` is committed in the place of `before`: the engine has not heard of it yet.
+    /// A service as after the commit of `after` in place of `before`: the engine does not know the change yet.
     pub(super) async fn changed(
         &self,
         connection: &impl Connection,
@@ -95,7 +95,7 @@ impl Viewer<'_> {
         let heartbeat = heartbeat.transpose()?;
         let keep = &state.config.compat.secret_placeholder;
         let unreachable = unreachable.as_ref();
-        // What it depends on may lie outside of what a confined token sees.
+        // It may depend on services that a confined token does not see.
         let is_confined = caller.sight().is_confined();
         let heartbeat = heartbeat.as_ref();
         let beside = ShownBeside { live, tags, heartbeat, depends_on, unreachable, is_confined };

@@ -1,4 +1,4 @@
-//! The stored data of services, as far as clients see it: a row with its tags, its maintenances and its pings.
+//! Stored data of services, as far as clients see it: a row with its tags, its maintenances and its pings.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use crate::store::heartbeats::StoredHeartbeat;
 use crate::store::maintenances::effect::covered;
 use crate::store::{Connection, dependencies, heartbeats, reach, tags};
 
-/// A service with everything that is stored beside it.
+/// A service with the stored data that belongs to it.
 #[derive(Debug)]
 pub(super) struct StoredService {
     pub(super) service: Service,
     pub(super) tags: Vec<Tag>,
     pub(super) in_maintenance: bool,
-    /// Only of services that report themselves.
+    /// Only for heartbeat services.
     pub(super) heartbeat: Option<StoredHeartbeat>,
-    /// What it depends on, in the order of the client.
+    /// Dependencies in the client's order.
     pub(super) depends_on: Vec<Dependency>,
-    /// Set while it fails behind something that is down, and until it has looked after that.
+    /// Set while it fails because a dependency is down, and until the first check after that.
     pub(super) unreachable: Option<Unreachable>,
 }
 
 impl StoredService {
-    /// About the bytes that it takes in memory.
+    /// Approximate size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let Service { name, target, settings, .. } = &self.service;
         let config = settings.as_ref().map_or(0, Settings::stored_bytes);
         let tags = self.tags.len() * size_of::<Tag>() * 2;
         let depends_on = self.depends_on.len() * size_of::<Dependency>() * 2;
-        // A tree of JSON values takes more than its text, long texts in it little more.
+        // A tree of JSON values takes more than its text; long texts in it take little more.
         size_of::<Self>()
             + name.len()
             + target.as_ref().map_or(0, String::len)
@@ -42,15 +42,15 @@ impl StoredService {
     }
 }
 
-/// The rows of a page.
+/// A page of services.
 #[derive(Debug)]
 pub(super) struct ServicePage {
     pub(super) rows: Vec<Arc<StoredService>>,
-    /// Services on all pages.
+    /// Number of services on all pages.
     pub(super) total: u64,
 }
 
-/// Reads what is stored beside these services, one question a table, however many they are.
+/// Reads the stored data of these services, with one query per table.
 pub(super) async fn gather(
     connection: &impl Connection,
     services: Vec<Service>,

@@ -1,7 +1,7 @@
-//! `tags` of a service write (contract 4.3.6): which tags the entries name, and giving them to the service.
+//! Reads `tags` of a service (contract 4.3.6): finds the named tags, and assigns them to the service.
 //!
-//! All entries are resolved before anything is stored. From the first look at the tags until the end of the transaction the
-//! organisation is locked, so that two requests that name the same new tag end with one.
+//! All entries are resolved before anything is stored. From the lookup of the tags until the end of the transaction the
+//! organisation is locked, so that two requests with the same new tag create it once.
 
 use serde_json::{Map, Value};
 
@@ -20,24 +20,24 @@ use crate::store::{Transaction, access_scopes, organisations, tags};
 /// Most tags of a service.
 pub(super) const TAGS_MAX: usize = 50;
 
-/// The tags of a service that a body names.
+/// The tags named in a body.
 pub(super) struct Tagging {
-    /// The errors in them.
+    /// Errors of the entries.
     pub(super) errors: FieldErrors,
-    /// `None` when the body says nothing of tags.
+    /// `None` when the body has no `tags`.
     choice: Option<Choice>,
 }
 
-/// Tags by the rows of those that exist and the names of those that do not, without repetitions.
+/// Database keys of existing tags and names of new ones, without repetitions.
 struct Choice {
     carried: Vec<Tag>,
     known: Vec<i64>,
-    /// With the place of the entry that names it first.
+    /// New names, each with the index of its first entry.
     new: Vec<(usize, TagName)>,
 }
 
 impl Tagging {
-    /// Reads the body of a write to a service, a new one without key, and looks the tags up.
+    /// Reads the body of a write to a service (no key: a new one), and looks up the tags.
     pub(super) async fn read(
         body: &Map<String, Value>,
         transaction: &Transaction,
@@ -62,8 +62,8 @@ impl Tagging {
         if sight.is_confined() { tagging.confined(transaction, sight).await } else { Ok(tagging) }
     }
 
-    /// The same of a caller who is confined to an access scope: it makes no tags, because of a tag that it does not see
-    /// nobody may tell it that there is one, and the service stays in its sight.
+    /// Restrictions for a caller confined to an access scope: it creates no tags, an invisible tag counts as unknown,
+    /// and the service must remain visible.
     async fn confined(mut self, transaction: &Transaction, sight: Sight) -> Result<Self, ApiError> {
         let Some(choice) = &self.choice else { return Ok(self) };
         for (place, name) in &choice.new {
@@ -93,7 +93,7 @@ impl Tagging {
         Self { errors, choice: Some(choice) }
     }
 
-    /// Returns true if the service will have other tags than before.
+    /// Returns true if the tags of the service will change.
     pub(super) fn is_change(&self) -> bool {
         self.choice.as_ref().is_some_and(|choice| {
             let before: Vec<i64> = choice.carried.iter().map(|tag| tag.row).collect();
@@ -104,7 +104,7 @@ impl Tagging {
         })
     }
 
-    /// Makes the tags that are new, as far as the plan allows, and gives the service what was chosen.
+    /// Creates new tags, within the limit of the plan, and assigns the tags to the service.
     pub(super) async fn store(
         &self,
         transaction: &Transaction,
@@ -150,7 +150,7 @@ impl Choice {
         Ok(())
     }
 
-    /// The tags that exist and that the service shall have; those of the server agent stay.
+    /// Database keys of the existing tags that the service shall have; those set by the server agent are kept.
     fn rows(&self) -> Vec<i64> {
         let staying = self.carried.iter().filter(|tag| tag.source == TagSource::System).map(|tag| tag.row);
         self.known.iter().copied().chain(staying).collect()
@@ -182,7 +182,7 @@ mod tests {
         ]
     }
 
-    /// Contract 4.3.6: rows of the tags that exist, names of those to be made, errors by place.
+    /// Contract 4.3.6: database keys of existing tags, names of new ones, errors by index.
     #[rstest]
     #[case(json!([]), &[3], &[], &[])]
     #[case(json!(["env:prod"]), &[1, 3], &[], &[])]

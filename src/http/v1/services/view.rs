@@ -1,6 +1,6 @@
 //! A service as clients see it (contract 4.3.1), in the order of the contract's table.
 //!
-//! It joins what is stored with what was measured. Secrets show as the placeholder.
+//! It joins stored and measured data. Secrets are shown as the placeholder.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -91,12 +91,12 @@ pub(super) struct HeartbeatView {
     pub(super) last_ping_at: Option<Timestamp>,
 }
 
-/// The measurements of a service at this moment.
+/// Current measurements of a service.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct LiveFigures {
-    /// The verdict of its locations.
+    /// Verdict of its locations.
     pub(super) verdict: Verdict,
-    /// True while it goes up and down again and again.
+    /// True while it is flapping.
     pub(super) is_flapping: bool,
     /// Time of the newest stored result.
     pub(super) last_check_at: Option<Timestamp>,
@@ -104,29 +104,29 @@ pub(super) struct LiveFigures {
     pub(super) uptime_30d: Option<f64>,
     /// Mean response time over 30 days, one decimal.
     pub(super) avg_response_ms: Option<f64>,
-    /// True if planned work that covers it is in progress.
+    /// True if a maintenance that covers it is in progress.
     pub(super) in_maintenance: bool,
 }
 
-/// The data shown of a service beside its own row.
+/// Data of a service beside its own row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ShownBeside<'a> {
     /// The measurements.
     pub(super) live: LiveFigures,
     /// Its tags by label.
     pub(super) tags: &'a [Tag],
-    /// Only of services that report themselves.
+    /// Only for heartbeat services.
     pub(super) heartbeat: Option<&'a HeartbeatView>,
-    /// What it depends on.
+    /// Dependencies.
     pub(super) depends_on: &'a [Dependency],
-    /// Because of whom it cannot be reached.
+    /// Dependencies because of which it is unreachable.
     pub(super) unreachable: Option<&'a Unreachable>,
-    /// Names of other services are not shown.
+    /// True if names of other services are hidden.
     pub(super) is_confined: bool,
 }
 
 impl<'a> ServiceView<'a> {
-    /// The view of a service; `keep` is the placeholder of secrets.
+    /// The view of a service; `keep` is the placeholder for secrets.
     pub(super) fn of(service: &'a Service, beside: &ShownBeside<'a>, keep: &str) -> Self {
         let ShownBeside { live, tags, heartbeat, depends_on, unreachable, is_confined } = *beside;
         let stated = service.status_override.as_ref();

@@ -1,5 +1,5 @@
-//! The accounts of a period: as it was recorded, as it would have been, and how well a replay by the present settings agrees
-//! with what was recorded. Pure; the rules are those of `model`, the arithmetic that of `stats`.
+//! The courses of a period: as recorded, as simulated, and the agreement of a replay with the present settings with the
+//! recorded one. Pure; the rules are those of `model`, the arithmetic that of `stats`.
 
 use crate::clock::Timestamp;
 use crate::http::v1::simulations::draft::{Decided, Question};
@@ -13,35 +13,35 @@ use crate::model::what_if::{
 use crate::model::window::{Window, WindowKind};
 use crate::stats::uptime::{cover, covers, measured, total};
 
-/// Everything that is answered.
+/// The result of a simulation.
 pub(super) struct Accounts {
     pub(super) period: TimeRange,
     pub(super) locations: Vec<Location>,
     pub(super) before: Account,
     pub(super) after: Account,
-    /// A replay by the present settings beside what was recorded.
+    /// Comparison of a replay with the present settings and the recorded course.
     pub(super) fidelity: Comparison,
 }
 
-/// A location of which there are results, or which would have looked.
+/// A location with results, or with simulated checks.
 pub(super) struct Location {
     pub(super) code: String,
     pub(super) results: usize,
-    /// It would have looked.
+    /// True if it has simulated checks.
     pub(super) is_used: bool,
 }
 
-/// One account of the period.
+/// One course of the period: recorded or simulated.
 pub(super) struct Account {
-    /// The status at its beginning.
+    /// The status at the start.
     pub(super) began_as: MeasuredStatus,
-    /// The changes within it.
+    /// Changes within the period.
     pub(super) changes: Vec<StatusChange>,
     pub(super) incidents: Vec<WouldBe>,
     pub(super) times: Times,
 }
 
-/// Sums of an account, in milliseconds.
+/// Sums of a course, in milliseconds.
 pub(super) struct Times {
     pub(super) uptime: Option<f64>,
     pub(super) down: i64,
@@ -50,13 +50,13 @@ pub(super) struct Times {
     pub(super) left_out: i64,
 }
 
-/// A status line, and the time until which results back its end.
+/// A sequence of status changes, and the time until which results back its end.
 struct Line<'a> {
     changes: &'a [StatusChange],
     backed_until: Timestamp,
 }
 
-/// Makes all accounts.
+/// Computes all courses.
 pub(super) fn accounts(question: &Question, past: &Past) -> Result<Accounts, TooManyLooks> {
     let period = question.period;
     let before = recorded(period, past);
@@ -74,7 +74,7 @@ fn recorded(period: TimeRange, past: &Past) -> Account {
     account
 }
 
-/// The account of a replay, and its whole status line.
+/// The course of a replay, and all its status changes.
 fn replayed(
     question: &Question,
     past: &Past,
@@ -129,7 +129,7 @@ fn known_at(past: &Past, origin: Timestamp) -> Known {
     last.map_or_else(Known::default, |last| Known { status: last.to, since: Some(last.at) })
 }
 
-/// Where it was paused, or watched for another target.
+/// Times at which it was paused, or had another target.
 fn breaks(past: &Past) -> Vec<Break> {
     let ends =
         |change: &&StatusChange| matches!(change.cause, ChangeCause::Paused | ChangeCause::Reconfigured);
@@ -147,14 +147,14 @@ fn account(period: TimeRange, past: &Past, line: &Line<'_>, incidents: Vec<Would
     }
 }
 
-/// The sums of a status line. Uptime counts as that of `GET /v1/services/{id}/uptime` does.
+/// Sums of a course. Uptime is computed as for `GET /v1/services/{id}/uptime`.
 fn times(period: TimeRange, windows: &[Window], line: &Line<'_>) -> Times {
     let spans = measured(line.changes, line.backed_until, period);
     let counted = total(&cover(&spans, &covers(windows, period.to)));
     let nothing = |window: &Window| Window { kind: WindowKind::Maintenance, ..*window };
     let left_out: Vec<Window> = windows.iter().map(nothing).collect();
     let left_out = covers(&left_out, period.to);
-    // The time in which the status is one of these, outside of all windows.
+    // The time with one of these statuses, outside of all windows.
     let spent = |is_one: fn(MeasuredStatus) -> bool| {
         let mark = |change: &StatusChange| {
             let to = if is_one(change.to) { MeasuredStatus::Down } else { MeasuredStatus::NoData };

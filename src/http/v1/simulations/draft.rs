@@ -1,7 +1,7 @@
-//! From a body to a question: the period, and the settings and the policy by which it is to be decided once more.
+//! Reads a simulation request from a body: the period, and the settings and the policy to be simulated.
 //!
-//! Settings are read over the present ones by the code of an update. What stored results cannot tell is refused: another
-//! configuration of the check, or more time than it had.
+//! Settings are read over the present ones by the code of an update. Changes whose effect stored results cannot show
+//! are refused: another configuration of the check, or a longer timeout.
 
 use serde_json::{Map, Value};
 
@@ -23,9 +23,9 @@ use crate::model::verdict::freshness_ms;
 use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 use crate::store::{incident_policies, tags};
 
-/// The longest period.
+/// Longest period in days.
 const DAYS_MAX: i64 = 31;
-/// The settings of a service, as clients name them.
+/// Settings that may be simulated, by the names in the API.
 const SETTINGS: [&str; 10] = [
     "interval_seconds",
     "timeout_seconds",
@@ -38,7 +38,7 @@ const SETTINGS: [&str; 10] = [
     "flapping_changes",
     "flapping_minutes",
 ];
-/// The fields of an incident policy; the last three play no part here.
+/// Fields of an incident policy; the last three have no effect here.
 const POLICY_FIELDS: [&str; 12] = [
     "open_after_seconds",
     "resolve_after_seconds",
@@ -53,32 +53,32 @@ const POLICY_FIELDS: [&str; 12] = [
     "position",
     "tag_id",
 ];
-/// The longest time before the period that is played as well, so that it begins in the right state.
+/// Longest time before the period that is replayed as well, so that it starts in the right state.
 const LEAD_MAX_MS: i64 = DAY_MS;
 
-/// What is asked.
+/// A simulation request.
 pub(super) struct Question {
-    /// The period that is answered.
+    /// The simulated period.
     pub(super) period: TimeRange,
-    /// The start of the results that are played: before the period, for what was uncertain when it began.
+    /// Start of the replayed results: before the period, for states that were uncertain at its start.
     pub(super) origin: Timestamp,
-    /// As it is now.
+    /// Present settings and policy.
     pub(super) present: Decided,
-    /// As it would be.
+    /// Simulated settings and policy.
     pub(super) draft: Decided,
 }
 
-/// How the past is decided.
+/// Settings and policy that decide.
 pub(super) struct Decided {
-    /// The plan of the watch.
+    /// Plan of the watch.
     pub(super) plan: WatchPlan,
-    /// The codes of the locations of the plan.
+    /// Codes of the locations of the plan.
     pub(super) locations: Vec<String>,
-    /// The rules of the policy that decides; `None` when none matches.
+    /// Rules of the matching policy; `None` when none matches.
     pub(super) rules: Option<IncidentRules>,
 }
 
-/// Reads what is asked of this service.
+/// Reads a simulation request for this service.
 pub(super) async fn read(
     state: &AppState,
     caller: &Caller,
@@ -115,7 +115,7 @@ pub(super) async fn read(
     Ok(Question { period, origin, present, draft })
 }
 
-/// The rules of the policy that decides now.
+/// The rules of the policy that matches now.
 async fn present_rules(
     state: &AppState,
     caller: &Caller,
@@ -129,7 +129,7 @@ async fn present_rules(
     Ok(first_match(&policies, &carried).map(|policy| policy.rules.clone()))
 }
 
-/// The period; by default the last day.
+/// Reads the period; by default the last day.
 fn read_period(fields: &Fields<'_>, now: Timestamp) -> Option<TimeRange> {
     let from = fields.optional("from");
     let to = fields.optional("to");
@@ -156,7 +156,7 @@ fn read_period(fields: &Fields<'_>, now: Timestamp) -> Option<TimeRange> {
     }
 }
 
-/// The settings by which it is to be decided; those that results cannot tell of are noted.
+/// Reads the simulated settings; adds an error for those whose effect results cannot show.
 fn read_settings(
     (state, caller, service): (&AppState, &Caller, &Service),
     fields: &Fields<'_>,
@@ -164,7 +164,7 @@ fn read_settings(
     errors: &Errors,
 ) -> Option<Settings> {
     let Some(sent) = fields.skippable("settings") else { return Some(stored.clone()) };
-    // An update passes over what it does not know; here the answer would be that it changes nothing.
+    // An update ignores unknown settings; here that would show up as no effect.
     if let Some(members) = sent.value().as_object() {
         Fields::new(members, "settings", errors).refuse_unknown(&SETTINGS);
     }
@@ -191,14 +191,14 @@ fn decided(
     let Some(PlannedChecks { mut plan, locations, .. }) = planned else {
         return Err(ApiError::Fields(FieldErrors::of("target", FieldRule::Required)));
     };
-    // In the past every location can be asked.
+    // All locations are available in the past.
     let here = |location: &PlannedLocation| PlannedLocation { round: RoundKeeper::Watch, ..*location };
     plan.locations = plan.locations.iter().map(here).collect();
     let locations = locations.iter().map(|known| known.location.code.to_string()).collect();
     Ok(Decided { plan, locations, rules })
 }
 
-/// The time before a moment that what is believed at that moment may depend on.
+/// Milliseconds before a moment that the state at that moment may depend on.
 fn lead_ms(decided: &Decided) -> i64 {
     let flapping_ms = decided.plan.rules.flapping.window_ms();
     let rules = decided.rules.as_ref();

@@ -1,7 +1,7 @@
-//! `POST /v1/services/{id}/simulate`: the stored results of a period, decided once more by other settings and another policy.
+//! `POST /v1/services/{id}/simulate`: replays the stored results of a period with other settings and another policy.
 //!
-//! Nothing is stored. What is asked is read in `draft`, what the databases know in `past`, and the two accounts of the period,
-//! as it was and as it would have been, are made in `account`, beside the event loop and few at a time.
+//! Nothing is stored. `draft` reads the request, `past` the stored data, and `account` computes the recorded and the
+//! simulated course of the period, on a separate thread and few at a time.
 
 mod account;
 mod draft;
@@ -26,7 +26,7 @@ use crate::http::v1::simulations::view::SimulationView;
 use crate::http::v1::state::AppState;
 use crate::store::services;
 
-/// Seconds after which one may be over.
+/// Seconds after which a place may be free.
 const RETRY_SECONDS: u64 = 5;
 
 pub(super) async fn simulate_service(

@@ -1,4 +1,4 @@
-//! The simulation of a service's past (addition to the contract).
+//! Description of the simulation of a service's past (addition to the contract).
 
 use serde_json::json;
 

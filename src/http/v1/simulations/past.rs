@@ -1,6 +1,7 @@
-//! The past of a service as the databases know it: results, status changes, windows, incidents.
+//! The recorded past of a service: results, status changes, windows, incidents.
 //!
-//! Results are read page by page, and of each is kept what decides: so many of them as [`RESULTS_MAX`] are at most 20 MB.
+//! Results are read page by page, and of each only the deciding parts are held: [`RESULTS_MAX`] of them take at most 20
+//! MB.
 
 use std::collections::BTreeMap;
 
@@ -23,29 +24,29 @@ use crate::store::windows;
 
 /// Most results of one simulation.
 const RESULTS_MAX: usize = 500_000;
-/// Results that are read in one go.
+/// Results per read.
 const PAGE: u64 = 2_000;
 
-/// What is known of a service.
+/// The recorded past of a service.
 pub(super) struct Past {
     /// The service.
     pub(super) service: ServiceKey,
-    /// Results by the code of their location, the oldest first.
+    /// Results by location code, oldest first.
     pub(super) seen: BTreeMap<String, Vec<Seen>>,
-    /// Status changes since the origin, led by the last one before.
+    /// Status changes since the origin, preceded by the last one before it.
     pub(super) changes: Vec<StatusChange>,
-    /// Beginnings and ends of flapping in the period.
+    /// Starts and ends of flapping in the period.
     pub(super) flapping: Vec<StatusChange>,
-    /// What people decided, and when it was unreachable.
+    /// Windows set by users, and unreachable periods.
     pub(super) windows: Vec<Window>,
-    /// Incidents that the engine has opened.
+    /// Incidents opened by the engine.
     pub(super) incidents: Vec<WouldBe>,
-    /// The time until which results back the present status.
+    /// Time until which results back the present status.
     pub(super) backed_until: Timestamp,
 }
 
 impl Past {
-    /// Reads it.
+    /// Reads the recorded past.
     pub(super) async fn read(
         state: &AppState,
         caller: &Caller,

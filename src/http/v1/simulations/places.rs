@@ -1,18 +1,18 @@
-//! The places of simulations that run: few in all, for each holds much, and one for each organisation, so that nobody takes
-//! all of them.
+//! Limits concurrent simulations, which take a lot of memory: few in all, and one per organisation, so that no
+//! organisation takes all of them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Simulations at a time: each holds up to half a million results, about 20 MB.
+/// Concurrent simulations: each holds up to half a million results, about 20 MB.
 const AT_A_TIME: usize = 2;
 
-/// The organisations whose simulations run.
+/// The organisations with running simulations.
 #[derive(Debug, Default)]
 pub(in crate::http::v1) struct Simulations {
     running: Mutex<Vec<i64>>,
 }
 
-/// A simulation that runs, until it is dropped.
+/// The place of a running simulation; released on drop.
 #[derive(Debug)]
 pub(super) struct Place<'a> {
     simulations: &'a Simulations,
@@ -20,7 +20,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Simulations {
-    /// Takes a place; `None` while there is none for this organisation.
+    /// Takes a place; `None` while none is free for this organisation.
     pub(super) fn take(&self, organisation: i64) -> Option<Place<'_>> {
         let mut running = self.running();
         if running.len() >= AT_A_TIME || running.contains(&organisation) {

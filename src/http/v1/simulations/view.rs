@@ -13,7 +13,7 @@ use crate::model::incident::Severity;
 use crate::model::time_range::TimeRange;
 use crate::model::what_if::{Comparison, WouldBe};
 
-/// Status changes that are listed of one account.
+/// Most status changes listed per course.
 const CHANGES_MAX: usize = 5_000;
 
 /// A period as it was, and as it would have been.
@@ -118,7 +118,7 @@ struct FidelityView {
 }
 
 impl<'a> SimulationView<'a> {
-    /// The view of these accounts.
+    /// The view of a result.
     pub(super) fn of(accounts: &'a Accounts) -> Self {
         let TimeRange { from, to } = accounts.period;
         let Comparison { differing_ms, known_ms } = accounts.fidelity;
@@ -175,7 +175,7 @@ impl IncidentView {
     }
 }
 
-/// The mean time from the start of trouble to its incident.
+/// Mean milliseconds from the start of trouble to its incident.
 fn detection_ms(incidents: &[WouldBe]) -> Option<i64> {
     let waits = incidents.iter().map(|incident| incident.opened_at.ms_since(incident.started_at));
     waits.sum::<i64>().checked_div(i64::try_from(incidents.len()).unwrap_or(i64::MAX))
@@ -186,7 +186,7 @@ fn in_seconds(ms: i64) -> f64 {
     ms as f64 / 1_000.0
 }
 
-/// Cut, not rounded, to three decimals.
+/// Percentage, cut to three decimals instead of rounded.
 fn percent(part: i64, whole: i64) -> f64 {
     in_seconds(part.max(0) * 100_000 / whole)
 }

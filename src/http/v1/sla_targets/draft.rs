@@ -1,4 +1,4 @@
-//! From a body to an SLA target: every field is read, every problem is collected, nothing is stored.
+//! Reads an SLA target from a request body: every field is read, every error is collected, nothing is stored.
 
 use serde_json::{Map, Value};
 
@@ -20,11 +20,10 @@ use crate::model::sla::{NAME_LENGTH, SlaTarget, Subject, Terms};
 pub(super) struct Draft {
     /// Database key of the organisation.
     pub(super) organisation: i64,
-    /// The service that the body names, if there is such a service.
+    /// The service named in the body, if it exists.
     pub(super) service: Option<NamedService>,
-    /// The tag that the body names, if there is such a tag.
+    /// The tag named in the body, if it exists.
     pub(super) tag: Option<PolicyTag>,
-    /// Now.
     pub(super) now: Timestamp,
 }
 
@@ -89,7 +88,7 @@ impl Draft {
         errors.into_inner().into_result(changed)
     }
 
-    /// A service or a tag; the one that is named takes the place of what was.
+    /// Reads the service or the tag; the named one replaces the stored one.
     fn read_subject(&self, fields: &Fields<'_>, stored: Option<&Subject>) -> Option<Subject> {
         let service =
             fields.nullable("service_id").read(|field| known(&field, "service", self.service.clone()));
@@ -117,7 +116,7 @@ impl Draft {
     }
 }
 
-/// What an id names, if there is such a thing.
+/// The row of an id, if it exists.
 fn known<T>(field: &Field<'_>, kind: &'static str, found: Option<T>) -> Option<T> {
     let id = read_id(field)?;
     found.or_else(|| field.refuse(FieldRule::UnknownId { kind, id: id.to_string() }))
@@ -128,7 +127,7 @@ fn read_objective(field: &Field<'_>) -> Option<Objective> {
     Objective::from_percent(percent).or_else(|| field.refuse(FieldRule::Objective))
 }
 
-/// The period and, if it rolls, its days; what the body does not say stays.
+/// Reads the period and, for a rolling one, its days; missing values are kept.
 fn read_period(fields: &Fields<'_>, stored: Option<Period>) -> Option<Period> {
     let field = match stored {
         None => fields.required("period"),

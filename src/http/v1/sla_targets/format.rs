@@ -1,4 +1,4 @@
-//! The form of a report: what `format` says, or else what `Accept` names first.
+//! The format of a report: `format`, or else the first supported type of `Accept`.
 
 use actix_web::http::header::{self, HeaderMap};
 
@@ -6,22 +6,22 @@ use crate::http::kit::field_errors::FieldErrors;
 use crate::http::kit::query::Query;
 use crate::http::kit::rule::FieldRule;
 
-/// The form of a report.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// For programs.
+    /// JSON for programs.
     Json,
-    /// For tables.
+    /// CSV for spreadsheets.
     Csv,
-    /// To be printed.
+    /// HTML for printing.
     Html,
 }
 
 impl Format {
-    /// The words of all forms.
+    /// Names of all formats.
     pub(super) const WORDS: [&'static str; 3] = ["json", "csv", "html"];
 
-    /// The form that a request asks for; JSON, if it does not say.
+    /// The requested format; by default JSON.
     pub(super) fn read(query: &Query, headers: &HeaderMap, errors: &mut FieldErrors) -> Self {
         match query.narrowing("format", errors) {
             Some("json") => Self::Json,

@@ -1,7 +1,7 @@
-//! `/v1/sla-targets`: what was promised about services.
+//! `/v1/sla-targets`: service level objectives.
 //!
-//! Every write locks the organisation first, as whoever deletes a tag does, so that no target loses its tag. Reading a body is
-//! in `draft`, the object that clients see in `view`.
+//! Every write locks the organisation first, as the deletion of a tag does, so that no target loses its tag. Reading a
+//! body is in `draft`, the view in `view`.
 
 mod draft;
 mod format;
@@ -87,7 +87,7 @@ pub(super) async fn delete_sla_target(call: Call<AppState>) -> Result<Committed,
     write.commit(Reply::deleted(id)).await
 }
 
-/// A draft with what the body names, as far as the caller sees it.
+/// A draft with the named rows that are visible to the caller.
 async fn begin_draft(
     write: &Write,
     caller: &Caller,
@@ -106,7 +106,7 @@ async fn begin_draft(
     Ok(Draft { organisation: caller.organisation.key, service, tag, now })
 }
 
-/// The id in a field of the body, if it is one.
+/// The id in a field of the body, if it is well-formed.
 fn named(body: &Map<String, Value>, name: &str) -> Option<Id> {
     let ignored = Errors::default();
     let field = Fields::new(body, "", &ignored).skippable(name)?;

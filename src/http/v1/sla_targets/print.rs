@@ -1,4 +1,5 @@
-//! A report as a page to print, or to keep as a PDF: one file, no script, nothing from elsewhere, print CSS inside.
+//! A report as an HTML page for printing or saving as a PDF: one file, no script, no external resources, print CSS
+//! inside.
 
 use askama::Template;
 
@@ -9,7 +10,7 @@ use crate::model::recurrence::zone::Zone;
 use crate::sla_reports::{Report, ServiceReport};
 use crate::stats::sla::account::Judged;
 
-/// The page may show its own style, and do nothing else.
+/// Content security policy of the page: only its own style is allowed.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                                  frame-ancestors 'none'";
 
@@ -48,7 +49,7 @@ struct Stretch {
     length: String,
 }
 
-/// The whole page.
+/// Renders the page.
 pub(super) fn render(report: &Report) -> Result<String, ApiError> {
     let (judged, terms) = (&report.judged, &report.target.terms);
     let shown = |at| wall(terms.zone, at);
@@ -115,7 +116,7 @@ fn table(figures: &FiguresView) -> Table {
     }
 }
 
-/// What clocks of the zone show.
+/// Local time in the zone.
 fn wall(zone: Zone, at: Timestamp) -> String {
     zone.wall(at).map_or_else(|| at.to_string(), |wall| wall.format("%Y-%m-%d %H:%M:%S").to_string())
 }
@@ -125,7 +126,7 @@ fn length(ms: i64) -> String {
     format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Seconds in the two largest units that they have.
+/// A duration in its two largest units.
 fn duration(seconds: f64) -> String {
     const UNITS: [(f64, &str); 4] = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s")];
     let sign = if seconds < 0.0 { "-" } else { "" };

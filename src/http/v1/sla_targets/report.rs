@@ -1,6 +1,6 @@
-//! `GET /v1/sla-targets/{id}/report`: what a period comes to, as JSON, CSV, or a page to print.
+//! `GET /v1/sla-targets/{id}/report`: the report of a period, as JSON, CSV, or a page to print.
 //!
-//! What a period comes to is put together in `sla_reports`.
+//! `sla_reports` computes it.
 
 use chrono::NaiveDate;
 
@@ -46,7 +46,7 @@ pub(in crate::http::v1) async fn show_sla_report(call: Call<AppState>) -> Result
     }
 }
 
-/// The period that a client asks for.
+/// The requested period.
 #[derive(Clone, Copy)]
 enum AskedPeriod {
     Current,
@@ -63,7 +63,7 @@ fn read_period(query: &Query, errors: &mut FieldErrors) -> AskedPeriod {
     }
 }
 
-/// The period of some terms; `None` for one that is still to come.
+/// The period under these terms; `None` for a future one.
 fn period_of(terms: &Terms, asked: AskedPeriod, now: Timestamp) -> Option<TimeRange> {
     let Terms { period, zone, .. } = terms;
     match asked {

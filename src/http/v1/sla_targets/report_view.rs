@@ -1,4 +1,4 @@
-//! The report of an SLA target as programs see it.
+//! The report of an SLA target as JSON.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -239,12 +239,12 @@ impl<'a> ServiceView<'a> {
     }
 }
 
-/// The outages among runs.
+/// The outages among these runs.
 pub(super) fn outages(runs: &[Run]) -> impl Iterator<Item = &Run> {
     runs.iter().filter(|run| run.time == Time::Down)
 }
 
-/// What is left out among runs, with the reason.
+/// The runs that are left out, each with the reason.
 pub(super) fn left_outs(runs: &[Run]) -> impl Iterator<Item = (&Run, Reason)> {
     runs.iter().filter_map(|run| match run.time {
         Time::LeftOut(reason) => Some((run, reason)),
@@ -252,7 +252,7 @@ pub(super) fn left_outs(runs: &[Run]) -> impl Iterator<Item = (&Run, Reason)> {
     })
 }
 
-/// A whole number of thousandths as a number: milliseconds as seconds, burn rates as they are told.
+/// Thousandths as a number: milliseconds as seconds, and burn rates.
 #[expect(
     clippy::cast_precision_loss,
     reason = "far below 2^53: seconds of some thousand services over a year"

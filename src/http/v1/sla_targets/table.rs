@@ -1,14 +1,14 @@
-//! A report as a table for spreadsheets (RFC 4180): one row for all services, one for each, one for each stretch.
+//! A report as CSV for spreadsheets (RFC 4180): one row for all services, one for each service, one for each run.
 
 use crate::http::v1::sla_targets::report_view::{FiguresView, left_outs, outages, seconds};
 use crate::sla_reports::{Report, ServiceReport};
 
 const HEAD: &str = "kind,service_id,service,from,to,seconds,reason,availability,is_met,up_seconds,\
     unmeasured_seconds,left_out_seconds,budget_total_seconds,budget_used_seconds,budget_left_seconds,burn_rate";
-/// Characters with which a spreadsheet takes a text for a formula.
+/// First characters that make a spreadsheet treat a text as a formula.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
-/// The whole table.
+/// Renders the table.
 pub(super) fn render(report: &Report) -> String {
     let judged = &report.judged;
     let ends = [judged.period.from.to_string(), judged.until.to_string()];
@@ -72,7 +72,7 @@ fn push(text: &mut String, first: impl Iterator<Item = String>, further: &[Strin
     text.push_str("\r\n");
 }
 
-/// A cell that holds a text of somebody: no formula, and quoted where commas, quotes or lines need it.
+/// A cell with a user's text: never a formula, and quoted if it has commas, quotes or line breaks.
 fn quoted(cell: &str) -> String {
     let guarded = if cell.starts_with(FORMULA) { format!("'{cell}") } else { cell.to_owned() };
     if guarded.contains([',', '"', '\n', '\r']) {

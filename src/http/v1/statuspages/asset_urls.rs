@@ -1,8 +1,8 @@
-//! Addresses of the files of a status page (contract 4.16): `{base_url}/assets/{hash}`.
+//! URLs of the files of a status page (contract 4.16): `{base_url}/assets/{hash}`.
 //!
-//! The hash holds the content's SHA-256, so new content has a new address and the same content the same one.
+//! The hash is the content's SHA-256, so new content has a new URL and equal content the same one.
 
-/// The addresses in a page object.
+/// The URLs in a page object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::http) struct AssetUrls {
     /// `logo_url`.
@@ -14,7 +14,7 @@ pub(in crate::http) struct AssetUrls {
 }
 
 impl AssetUrls {
-    /// The addresses of these files, given as kind and hash.
+    /// The URLs of these files, given as kind and hash.
     pub(in crate::http) fn of(base_url: &str, files: &[(String, String)]) -> Self {
         let url = |kind: &str| {
             let file = files.iter().find(|(known, _)| known == kind);

@@ -1,7 +1,7 @@
-//! From a body to a status page (contract 4.13.2): every field is read in the order of the table, every problem is collected,
-//! nothing is stored.
+//! Reads a status page from a request body (contract 4.13.2): every field is read in the order of the table, every
+//! error is collected, nothing is stored.
 //!
-//! The rules between fields are checked where the later one of them is read, on what the page would be.
+//! Rules between fields are checked when the later one of them is read, on the resulting page.
 
 use serde_json::{Map, Value};
 
@@ -21,27 +21,26 @@ use crate::model::statuspage::word::{AccessType, Appearance, LogoSize, Subscribe
 use crate::model::statuspage::{CSS_LENGTH, NAME_LENGTH, Statuspage, URL_LENGTH, WHITELIST_MAX, used_locale};
 use crate::model::translated::Translated;
 
-/// For whom a page is written.
+/// The context in which a page is written.
 pub(super) struct Draft<'a> {
     /// The organisation that owns the page.
     pub(super) organisation: &'a Organisation,
-    /// The slug that was asked for, when it cannot be had.
+    /// The requested slug, if it is unavailable.
     pub(super) unavailable: Option<String>,
-    /// Now.
     pub(super) now: Timestamp,
 }
 
 /// The contents of a body.
 pub(super) struct Drafted {
-    /// The page; its slug is empty when it is to be derived, its password hash is the old one.
+    /// The page; its slug is empty if it is to be derived, its password hash is the old one.
     pub(super) page: Statuspage,
     /// A new password.
     pub(super) password: Option<Password>,
-    /// True if a new page may go online at once.
+    /// True if a new page is to be published at once.
     pub(super) publish: bool,
 }
 
-/// The slug that a body asks for, when it has the form of one.
+/// The requested slug, if it is well-formed.
 pub(super) fn asked_slug(body: &Map<String, Value>) -> Option<String> {
     let slug = body.get("slug")?.as_str()?.trim();
     (is_slug(slug) && slug.len() <= SLUG_LENGTH).then(|| slug.to_owned())
@@ -80,7 +79,7 @@ impl Draft<'_> {
         read_translated(field, NAME_LENGTH, self.organisation)
     }
 
-    /// Everything behind the name.
+    /// Reads all fields after the name.
     fn read(&self, fields: &Fields<'_>, mut page: Statuspage) -> Drafted {
         set(&mut page.slug, fields.skippable("slug").and_then(|field| self.read_slug(&field)));
         change(&mut page.primary_color, read_color(fields, "primary_color"));
@@ -111,8 +110,8 @@ impl Draft<'_> {
         Drafted { page, password, publish: false }
     }
 
-    /// The texts are in the languages that the page would offer. The organisation's default must be among them where it is
-    /// offered, else the page's own.
+    /// Reads the texts in the languages that the page will offer. The organisation's default language must be among
+    /// them if it is offered, else the page's own.
     fn read_seo(&self, fields: &Fields<'_>, page: &mut Statuspage) {
         let offered = page.effective_locales(self.organisation);
         let default = used_locale(&self.organisation.default_locale, &offered);
@@ -154,14 +153,14 @@ impl Draft<'_> {
         change(&mut page.default_locale, fields.nullable_text("default_locale", 1..=usize::MAX));
         let served = page.effective_locales(self.organisation);
         let is_served = page.default_locale.as_ref().is_none_or(|own| used_locale(own, &served).is_some());
-        // A stored default is looked at again only when something was said about languages.
+        // A stored default is only checked again if the body changes languages.
         if is_sound && !is_served && (was_given || fields.has("default_locale")) {
             fields.refuse("default_locale", FieldRule::LocaleSubset);
         }
     }
 }
 
-/// `access_type`, `password` and `email_whitelist`, which depend on each other.
+/// Reads `access_type`, `password` and `email_whitelist`, which depend on each other.
 fn read_access(fields: &Fields<'_>, page: &mut Statuspage) -> Option<Password> {
     let access_type = fields.optional("access_type").and_then(|field| field.word(AccessType::WORDS));
     let is_readable = access_type.is_some() || !fields.has("access_type");
@@ -252,7 +251,7 @@ fn read_url(fields: &Fields<'_>, name: &str) -> Given<String> {
     })
 }
 
-/// `http://`, `https://` or `mailto:`, and something behind it.
+/// Returns true for `http://`, `https://` or `mailto:`, followed by at least one character.
 fn is_url(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let is_plain = !text.chars().any(|c| c.is_whitespace() || c.is_control());
@@ -262,7 +261,7 @@ fn is_url(text: &str) -> bool {
     is_plain && known && names_something
 }
 
-/// Every entry, or nothing when one of them is wrong; all of them are read.
+/// All entries, or `None` if one of them is invalid; all of them are read.
 fn collect<T>(entries: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     let entries: Vec<Option<T>> = entries.collect();
     entries.into_iter().collect()

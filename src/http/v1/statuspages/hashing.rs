@@ -1,4 +1,4 @@
-//! Hashing passwords beside the event loop, few at a time: each takes about 19 MiB and tens of milliseconds.
+//! Hashes passwords on a separate thread, few at a time: each takes about 19 MiB and tens of milliseconds.
 
 use anyhow::Context as _;
 use tokio::sync::Semaphore;
@@ -22,7 +22,7 @@ impl Default for PasswordHasher {
 }
 
 impl PasswordHasher {
-    /// Returns the hash to keep of a password.
+    /// Returns the hash of a password for storage.
     ///
     /// # Errors
     /// 500.

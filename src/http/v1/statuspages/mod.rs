@@ -1,7 +1,7 @@
 //! `/v1/statuspages` (contract 4.13): list, read, create, change, delete, publish, withdraw.
 //!
-//! Reading a body is in `draft`, the object that clients see in `view` and `viewer`, the components in `components`.
-//! Passwords are hashed before a write begins, so that nobody waits for that in a transaction.
+//! Reading a body is in `draft`, the view in `view` and `viewer`, the components in `components`. Passwords are hashed
+//! before a transaction begins, so that it holds up no other writer.
 
 pub(in crate::http) mod asset_urls;
 mod draft;
@@ -43,7 +43,7 @@ pub(super) async fn list_statuspages(call: Call<AppState>) -> Result<Reply, ApiE
     errors.into_result(()).map_err(ApiError::Fields)?;
     let request = PageRequest::read(&query, DEFAULT_PER_PAGE);
     let main = state.databases.main.reader();
-    // No page has an empty or malformed slug, so such a filter selects nothing. A database may not even take it.
+    // No page has an empty or malformed slug, so such a filter selects nothing. A database may refuse the text.
     let slug = slug.map(|slug| if slug::is_slug(slug) { slug } else { "" });
     let listed = statuspages::list(main, caller.sight(), slug, request.window()).await;
     let (pages, total) = listed?;
@@ -134,7 +134,7 @@ pub(super) async fn delete_statuspage(call: Call<AppState>) -> Result<Committed,
     write.commit(Reply::deleted(id)).await
 }
 
-/// The slug that was asked for, when the caller cannot have it.
+/// The requested slug, if it is unavailable to the caller.
 async fn unavailable_slug(
     state: &AppState,
     caller: &Caller,
@@ -149,7 +149,7 @@ async fn unavailable_slug(
     Ok(taken.then_some(slug))
 }
 
-/// Stores a new page under the slug that it asks for, or the first free one of those that its name gives.
+/// Stores a new page under the requested slug, or the first free one of those derived from its name.
 async fn insert(
     state: &AppState,
     default_locale: &str,
@@ -173,7 +173,7 @@ async fn insert(
             continue;
         };
         let named = Statuspage { slug, ..page.clone() };
-        // Somebody else may have taken it meanwhile; then they are seen now.
+        // A slug may have been taken meanwhile; the next read sees it.
         if let Some(stored) = slugs::insert(&**write, named, now).await? {
             return Ok(stored);
         }

@@ -1,4 +1,4 @@
-//! `/v1/statuspages` (contract 4.13) and the files of a page (4.16).
+//! Description of `/v1/statuspages` (contract 4.13) and the files of a page (4.16).
 
 use std::ops::RangeInclusive;
 
@@ -22,7 +22,7 @@ use crate::model::statuspage::{CSS_LENGTH, NAME_LENGTH, URL_LENGTH, WHITELIST_MA
 
 const EXAMPLE: &str = include_str!("example.json");
 const ITEM: &str = "/v1/statuspages/{id}";
-/// Flags of a page, with what they do.
+/// Flags of a page with their descriptions.
 const FLAGS: [(&str, &str); 5] = [
     ("show_logo", "True: the logo stands above the name."),
     ("show_affected_services", "True: incidents and maintenances name the components that they affect."),
@@ -38,7 +38,7 @@ const SEO_FLAGS: [(&str, &str); 3] = [
     ("event_images", "Stored; previews have no images yet."),
 ];
 
-/// A file of a page: its path, the ids and summaries of both operations, and what may be uploaded.
+/// A file of a page: its path, the ids and summaries of both operations, and the allowed uploads.
 struct File {
     path: &'static str,
     upload: [&'static str; 2],
@@ -69,7 +69,7 @@ const FILES: [File; 3] = [
 const IMAGE: &str = "JPEG, PNG, WebP or SVG, at most 2 MiB.";
 const ICON: &str = "ICO, PNG or SVG, at most 1 MiB.";
 
-/// `extra` are the constant members that the operator has configured.
+/// `extra` are the constant members configured by the operator.
 pub(in crate::http) fn chapter(extra: &Map<String, Value>) -> Chapter {
     let extended = |shown: Shape| extra.keys().fold(shown, |shape, name| shape.has(name, anything()));
     let schemas = vec![
@@ -160,12 +160,12 @@ fn sent_seo() -> Shape {
     flags.may_have("image_appearance", image_appearance()).closed()
 }
 
-/// `#RRGGBB`; null and an empty text mean that there is none.
+/// `#RRGGBB`; null and an empty text mean none.
 fn sent_color() -> Shape {
     string().pattern("^(#[0-9A-Fa-f]{6})?$").nullable()
 }
 
-/// An empty text means null.
+/// A password; an empty text means null.
 fn sent_password() -> Shape {
     any_of([text_in(&PASSWORD_LENGTH), text(0, 0)]).nullable().says("Write-only; null removes it.")
 }

@@ -1,6 +1,6 @@
 //! Publishing and withdrawing a status page (contract 4.13.3, 3.3).
 //!
-//! The number of published pages is counted while the organisation is locked, so that a slot is given once.
+//! Published pages are counted while the organisation is locked, so that two requests cannot take the same slot.
 
 use crate::http::gate::auth::Caller;
 use crate::http::gate::call::Call;
@@ -43,7 +43,7 @@ async fn set_published(call: Call<AppState>, is_published: bool) -> Result<Commi
     write.commit(reply.in_language(&languages)).await
 }
 
-/// Returns true if a page that is created now goes online at once. The organisation is locked.
+/// Returns true if a page that is created now is published at once. The organisation is locked.
 ///
 /// # Errors
 /// 503, 500.
@@ -52,7 +52,7 @@ pub(super) async fn may_publish_now(transaction: &Transaction, caller: &Caller) 
     Ok(is_permitted && published_slot(transaction, caller).await?.is_ok())
 }
 
-/// Checks that the plan has room for one more published page; returns the broken rule if it has not.
+/// Checks that the plan has room for one more published page; returns the broken rule otherwise.
 async fn published_slot(
     transaction: &Transaction,
     caller: &Caller,

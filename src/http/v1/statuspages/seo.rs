@@ -1,4 +1,4 @@
-//! The `seo` block of a body (contract 4.13.2): it replaces the stored one; what is left out goes back to its default.
+//! Reads the `seo` block of a body (contract 4.13.2): it replaces the stored one; missing members get their defaults.
 //! Texts are in the languages that the page offers.
 
 use std::ops::RangeInclusive;
@@ -22,7 +22,7 @@ const KEYS: [&str; 7] = [
     "event_images",
 ];
 
-/// Reads the block. What is wrong in it is noted, and stands for its default.
+/// Reads the block. Adds an error for an invalid member, which gets its default.
 pub(super) fn read_seo(field: &Field<'_>, languages: TextLanguages<'_>) -> Option<Seo> {
     let fields = field.object()?;
     let text = |name, length| read_text(&fields, name, length, languages);
@@ -44,7 +44,7 @@ pub(super) fn read_seo(field: &Field<'_>, languages: TextLanguages<'_>) -> Optio
     })
 }
 
-/// `{locale: text}`; `{}` and null mean that there is none.
+/// Reads `{locale: text}`; `{}` and null mean none.
 fn read_text(
     fields: &Fields<'_>,
     name: &str,

@@ -1,6 +1,6 @@
 //! Status pages as clients see them (contract 4.13.1), in the order of its example.
 //!
-//! A list shows how many components a page has, a single page shows them, the answer about a file neither.
+//! A list shows the number of components, a single page the components, and the response about a file neither.
 
 use std::collections::BTreeMap;
 
@@ -139,11 +139,11 @@ pub(super) struct SeoView<'a> {
     event_images: bool,
 }
 
-/// The data shown of a page beside its own row.
+/// Data of a page beside its own row.
 pub(super) struct ShownBeside {
-    /// The addresses of its files.
+    /// URLs of its files.
     pub(super) files: AssetUrls,
-    /// Its public address.
+    /// Its public URL.
     pub(super) url: String,
 }
 

@@ -1,4 +1,4 @@
-//! Reading what is shown of status pages: what other tables add is asked once for all pages of a list.
+//! Reads the shown data of status pages: data of other tables is queried once for all pages of a list.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -17,13 +17,13 @@ use crate::model::statuspage::Statuspage;
 use crate::store::Connection;
 use crate::store::statuspages::shown::{Shown, of_pages};
 
-/// For whom pages are shown.
+/// Reads pages for one caller.
 pub(in crate::http) struct PageViewer<'a> {
-    /// Addresses and the engine.
+    /// Application state, for URLs and the engine.
     pub(in crate::http) state: &'a AppState,
-    /// The reader.
+    /// The caller.
     pub(in crate::http) caller: &'a Caller,
-    /// The languages of the reader.
+    /// The reader's languages.
     pub(in crate::http) languages: &'a Languages,
 }
 
@@ -73,7 +73,7 @@ impl PageViewer<'_> {
         }))
     }
 
-    /// One page without `components` and `components_count`: the answer about a file (contract 4.16).
+    /// One page without `components` and `components_count`: the response about a file (contract 4.16).
     ///
     /// # Errors
     /// 503, 500.
@@ -103,7 +103,7 @@ impl PageViewer<'_> {
         PageView::of(page, beside, &self.caller.organisation, self.languages)
     }
 
-    /// The public address (specification 2.6).
+    /// The public URL (specification 2.6).
     fn url(&self, page: &Statuspage, active_hostname: Option<String>) -> String {
         match active_hostname {
             Some(hostname) => format!("https://{hostname}"),
@@ -111,7 +111,7 @@ impl PageViewer<'_> {
         }
     }
 
-    /// The view with the operator's constant members (contract 1.14), which never replace one of ours.
+    /// The view with the operator's constant members (contract 1.14), which never replace a regular one.
     fn finish(&self, view: &impl Serialize) -> Value {
         let mut shown = to_json(view);
         if let Value::Object(members) = &mut shown {

@@ -1,4 +1,4 @@
-//! From a body to a tag (contract 4.4): every field is read, every problem is collected, nothing is stored.
+//! Reads a tag (contract 4.4) from a request body: every field is read, every error is collected, nothing is stored.
 
 use serde_json::{Map, Value};
 
@@ -10,17 +10,16 @@ use crate::model::tag::{
     KEY_MAX_LENGTH, Tag, TagName, TagSource, VALUE_MAX_LENGTH, has_no_controls, is_color, is_key,
 };
 
-/// A tag to be found or made.
+/// A tag to be found or created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Draft {
-    /// Its name.
     pub(super) name: TagName,
-    /// `None`: the derived one.
+    /// Colour; `None` = derived from the name.
     pub(super) color: Option<String>,
 }
 
 impl Draft {
-    /// The tag that a create request names.
+    /// Reads the tag of a create request.
     pub(super) fn create(body: &Map<String, Value>) -> Result<Self, FieldErrors> {
         let errors = Errors::default();
         let fields = Fields::new(body, "", &errors);
@@ -157,7 +156,7 @@ mod tests {
         assert_eq!((changed.id, changed.source), (stored.id, TagSource::User));
     }
 
-    /// Contract 4.4: of a system tag only the colour may change.
+    /// Contract 4.4: only the colour of a system tag may change.
     #[rstest]
     #[case(json!({"color": "#FFFFFF"}), &[])]
     #[case(json!({"key": "ENV", "value": "prod"}), &[])]

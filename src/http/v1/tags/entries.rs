@@ -1,6 +1,6 @@
 //! Entries of a list of tags (contract 4.3.6): each names a tag by its id or by its name.
 //!
-//! Here only forms are read; which tags exist is asked of the store, all at once.
+//! Only the form is read here; the existence of all tags is checked at once in the store.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use crate::model::tag::{Tag, TagName, looks_like_id};
 /// The meaning of one entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::http::v1) enum Wanted {
-    /// A tag with this id, or else with this name; never a new one.
+    /// A tag with this id, or else with this name; never creates one.
     Existing(Id, Option<TagName>),
     /// A tag with this name.
     Named(TagName),
@@ -51,14 +51,14 @@ impl Wanted {
         }
     }
 
-    /// Returns the tag that the entry names among those that are known.
+    /// Returns the tag of the entry among the known ones.
     pub(in crate::http::v1) fn find<'a>(&self, known: &'a [Tag]) -> Option<&'a Tag> {
         let by_id = |id: Id| known.iter().find(|tag| tag.id == id);
         let by_name = |name: &TagName| known.iter().find(|tag| tag.name == *name);
         self.id().and_then(by_id).or_else(|| self.name().and_then(by_name))
     }
 
-    /// The rule that an entry breaks when it names no tag and may not make one.
+    /// The error of an entry that names no tag and must not create one.
     pub(in crate::http::v1) fn unknown(&self) -> FieldRule {
         FieldRule::TagUnknown(match self {
             Self::Existing(id, _) => id.to_string(),
@@ -67,10 +67,10 @@ impl Wanted {
     }
 }
 
-/// The entries of a list, each as it was read.
+/// The entries of a list, each as read or with its error.
 pub(in crate::http::v1) type Entries = Vec<Result<Wanted, FieldRule>>;
 
-/// The entries of `tags`, at most `most`, unless there are none to be read; then what is wrong with the whole.
+/// Reads the entries of `tags`, at most `most`; fails if the list as a whole is invalid.
 pub(in crate::http::v1) fn read_entries(
     body: &Map<String, Value>,
     most: usize,

@@ -1,7 +1,7 @@
 //! `/v1/tags` (contract 4.4): list, read, create, find or create, change, delete.
 //!
-//! Every write locks the organisation first: names stay unique, quotas exact, and of several equal "find or create" exactly
-//! one creates. Giving tags to services is the business of the services.
+//! Every write locks the organisation first: names stay unique, quotas exact, and of several equal "find or create"
+//! requests exactly one creates. Tags are assigned to services in `services`.
 
 mod draft;
 pub(super) mod entries;
@@ -31,7 +31,7 @@ use crate::model::tag::{Tag, TagSource, is_key};
 use crate::store::tags::{self, TagFilter};
 use crate::store::{Connection, Transaction};
 
-/// Tags per page unless the client says otherwise.
+/// Default number of tags per page.
 const PER_PAGE: u64 = 50;
 
 pub(super) async fn list_tags(call: Call<AppState>) -> Result<Reply, ApiError> {
@@ -128,7 +128,7 @@ async fn insert(
     write.commit(reply).await
 }
 
-/// Passes when the plan has room for one more tag (step 13).
+/// Checks that the plan has room for one more tag (step 13).
 async fn check_quota(transaction: &Transaction, caller: &Caller) -> Result<(), ApiError> {
     let Some(limit) = caller.limits.tags else { return Ok(()) };
     let usage = tags::count_user(transaction, caller.organisation.key).await?;
@@ -139,7 +139,7 @@ fn refused(path: &str, rule: FieldRule) -> ApiError {
     ApiError::Fields(FieldErrors::of(path, rule))
 }
 
-/// The filters `label` and `key`; `None` when they select nothing.
+/// Reads the filters `label` and `key`; `None` when they select nothing.
 fn read_filter(query: &Query) -> Result<Option<TagFilter>, FieldErrors> {
     let mut errors = FieldErrors::default();
     let (label, key) = (query.single("label", &mut errors), query.single("key", &mut errors));

@@ -61,7 +61,7 @@ impl<'a> ServiceTagView<'a> {
 }
 
 impl<'a> TagView<'a> {
-    /// The view of a tag that so many services carry.
+    /// The view of a tag that `services_count` services carry.
     pub(super) fn of(tag: &'a Tag, services_count: i64) -> Self {
         let ServiceTagView { id, key, value, color, label, source } = ServiceTagView::of(tag);
         Self { id, key, value, color, label, source, services_count }

@@ -1,6 +1,6 @@
-//! The parts of an SVG: which elements, attributes and styles are harmless.
+//! Parts of an SVG: decides which elements, attributes and styles are harmless.
 //!
-//! Everything that decides is here; `svg` walks the tree.
+//! All decisions are made here; `svg` walks the tree.
 
 use quick_xml::XmlVersion;
 use quick_xml::errors::Error;
@@ -11,35 +11,35 @@ use quick_xml::events::BytesStart;
 const MAX_ATTRIBUTES: usize = 512;
 
 const SVG_NAMESPACE: &str = "http://www.w3.org/2000/svg";
-/// Elements of these vocabularies do things that a picture does not.
+/// Namespaces of vocabularies that can do more than draw.
 const FOREIGN_NAMESPACES: [&str; 2] = ["www.w3.org/1999/xhtml", "www.w3.org/1998/math"];
-/// The namespace that such a vocabulary gets afterwards: its elements mean nothing.
+/// Replacement for such a namespace: its elements have no meaning.
 const INERT_NAMESPACE: &str = "urn:removed";
 
 const FORBIDDEN_ELEMENTS: [&str; 8] =
     ["script", "foreignobject", "iframe", "embed", "object", "audio", "video", "handler"];
 
-/// The texts that make a style reach out of the file; looked for after escapes are resolved, with and without comments.
+/// Texts that make a style refer outside of the file; searched after resolving escapes, with and without comments.
 const HARMFUL_STYLES: [&str; 6] =
     ["@import", "image-set(", "expression(", "-moz-binding", "behavior:", "javascript:"];
 
-/// The reason why a part cannot be read.
+/// Reason for refusing a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// It is not well-formed.
+    /// Not well-formed.
     Unreadable,
-    /// It uses an entity that it would have to define.
+    /// An entity that would need a definition.
     Entity,
 }
 
 /// The start of an element with its harmless attributes.
 pub(super) struct Tag {
-    /// As written, with its prefix.
+    /// Name as written, with its prefix.
     pub(super) name: String,
     attributes: Vec<(String, String)>,
     /// The target of an animation.
     animates: Option<String>,
-    /// The namespace that the element's own prefix is declared as, where it stands on the element itself.
+    /// Namespace of the element's own prefix, if it is declared on the element itself.
     namespace: Option<String>,
 }
 
@@ -79,7 +79,7 @@ impl Tag {
         Ok(tag)
     }
 
-    /// Returns true if it may be the outermost element.
+    /// Returns true if it may be the root element.
     pub(super) fn is_svg_root(&self) -> bool {
         let name = self.name.rsplit(':').next().unwrap_or_default();
         name == "svg" && self.namespace.as_deref().is_none_or(|namespace| namespace == SVG_NAMESPACE)
@@ -100,7 +100,7 @@ impl Tag {
     }
 }
 
-/// Returns true if the element goes, with everything inside.
+/// Returns true if the element must be removed, with everything inside.
 pub(super) fn is_forbidden_element(tag: &Tag) -> bool {
     let name = local(&tag.name);
     let is_animation = name.starts_with("animate") || name == "set" || name == "discard";
@@ -129,7 +129,7 @@ pub(super) fn is_xml_text(text: &str) -> bool {
     text.chars().all(is_allowed)
 }
 
-/// The value as it may stay; `None` when the attribute goes.
+/// The value if it is allowed; `None` when the attribute must be removed.
 fn harmless_value<'v>(key: &str, value: &'v str) -> Option<&'v str> {
     let name = local(key);
     if key == "xmlns" || key.starts_with("xmlns:") {
@@ -138,7 +138,7 @@ fn harmless_value<'v>(key: &str, value: &'v str) -> Option<&'v str> {
         return Some(if is_foreign { INERT_NAMESPACE } else { value });
     }
     let stays = match &*name {
-        // Would move what `#fragment` means to another file.
+        // Would make `#fragment` refer to another file.
         "base" => false,
         "href" | "src" => is_harmless_reference(value),
         "style" => !is_harmful_style(value),
@@ -147,9 +147,9 @@ fn harmless_value<'v>(key: &str, value: &'v str) -> Option<&'v str> {
     stays.then_some(value)
 }
 
-/// `#fragment`, or a picture that stands in the value itself.
+/// Returns true for `#fragment`, and for an image embedded in the value.
 fn is_harmless_reference(value: &str) -> bool {
-    // Browsers pass over white space and control characters, wherever they stand.
+    // Browsers ignore white space and control characters anywhere in a URL.
     let dense: String =
         value.chars().filter(|character| !character.is_whitespace() && !character.is_control()).collect();
     let dense = dense.to_lowercase();
@@ -158,7 +158,7 @@ fn is_harmless_reference(value: &str) -> bool {
     dense.starts_with('#') || picture.is_some_and(|rest| rest.starts_with([';', ',']))
 }
 
-/// Returns true if there is a `url(` that leads to anything but a part of the file.
+/// Returns true if there is a `url(` to anything but a part of the file.
 fn reaches_out(css: &str) -> bool {
     let leads_out = |(at, function): (usize, &str)| {
         let target = css[at + function.len()..]
@@ -168,8 +168,8 @@ fn reaches_out(css: &str) -> bool {
     css.match_indices("url(").any(leads_out)
 }
 
-/// The text as style engines may understand it: what looks like a comment may stand inside a string, and what follows it
-/// there still counts.
+/// Possible readings of the text by style engines: something that looks like a comment may be inside a string, and the
+/// text after it still counts.
 fn readings(text: &str) -> [String; 2] {
     [plain_css(text, true), plain_css(text, false)]
 }
@@ -208,12 +208,12 @@ fn unescaped(rest: &str) -> (Option<char>, &str) {
     (escaped, after.strip_prefix([' ', '\t', '\n', '\r', '\u{c}']).unwrap_or(after))
 }
 
-/// The name without prefix, in lower case.
+/// The name in lower case, without prefix.
 fn local(name: &str) -> String {
     name.rsplit(':').next().unwrap_or_default().to_lowercase()
 }
 
-/// Letters, digits and the four signs: what drawings call their parts.
+/// Returns true for letters, digits and the four signs that are usual in names of parts.
 fn is_name(name: &str) -> bool {
     let is_inner =
         |character: char| character.is_alphanumeric() || matches!(character, '_' | ':' | '-' | '.');

@@ -1,4 +1,4 @@
-//! Tests of what a body makes of a recurrence.
+//! Tests of reading a recurrence from a body.
 
 use rstest::rstest;
 use serde_json::json;
@@ -101,7 +101,7 @@ fn an_update_that_does_not_fit_is_refused(#[case] body: Value, #[case] (path, te
     assert_eq!(refused, [(path.to_owned(), text.to_owned())]);
 }
 
-/// The series has run for a year; what is not changed is not judged.
+/// The series has run for a year; unchanged values are not checked.
 #[test]
 fn a_first_window_that_is_over_may_be_sent_again() {
     let later = at("2027-11-20T00:00:00Z");

@@ -1,4 +1,4 @@
-//! `/v1/oncall/absences`: a contact is on duty in no schedule for a time.
+//! `/v1/oncall/absences`: periods in which a contact is on duty in no schedule.
 
 mod draft;
 pub(in crate::http) mod openapi;

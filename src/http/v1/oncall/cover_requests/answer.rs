@@ -1,7 +1,7 @@
 //! Answers to cover requests: accept, decline, cancel.
 //!
-//! Who accepts is put on duty in the same transaction, under the lock of the organisation: of two who accept at once the
-//! first one wins, and the second one is told what became of it (409).
+//! A contact that accepts is put on duty in the same transaction, with the organisation locked: of two concurrent
+//! acceptances the first one wins, and the second one gets the outcome (409).
 
 use serde_json::{Map, Value};
 
@@ -60,7 +60,7 @@ pub(in crate::http::v1) async fn cancel_cover_request(call: Call<AppState>) -> R
     finish(write, stored.cancel(now)?, now).await
 }
 
-/// The override by which a contact takes over.
+/// The override that puts a contact on duty.
 fn placed(request: &CoverRequest, contact: NamedContact, now: Timestamp) -> OverrideEntry {
     OverrideEntry {
         key: 0,
@@ -74,13 +74,13 @@ fn placed(request: &CoverRequest, contact: NamedContact, now: Timestamp) -> Over
     }
 }
 
-/// Stores what became of the request, and answers with it.
+/// Stores the outcome of the request, and responds with it.
 async fn finish(write: Write, request: CoverRequest, now: Timestamp) -> Result<Committed, ApiError> {
     cover_requests::update(&*write, &request).await?;
     write.commit(Reply::data(to_json(&CoverRequestView::of(&request, now)))).await
 }
 
-/// `contact_id`: whoever answers.
+/// Reads `contact_id`: the contact that answers.
 fn read_contact(body: &Map<String, Value>, known: &Known) -> Result<NamedContact, ApiError> {
     let errors = Errors::default();
     let fields = Fields::new(body, "", &errors);

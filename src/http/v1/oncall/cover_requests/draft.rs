@@ -1,4 +1,4 @@
-//! From a body to a cover request: every field is read, every problem is collected, nothing is stored.
+//! Reads a cover request from a request body: every field is read, every error is collected, nothing is stored.
 
 use std::collections::HashSet;
 
@@ -21,11 +21,10 @@ use crate::model::oncall::schedule::Schedule;
 pub(super) struct Draft {
     /// Database key of the organisation.
     pub(super) organisation: i64,
-    /// What it may name.
+    /// Rows that it may name.
     pub(super) known: Known,
-    /// The schedules, with those whom all requests go to.
+    /// The schedules, with the contacts that general requests are sent to.
     pub(super) schedules: Vec<Schedule>,
-    /// Now.
     pub(super) now: Timestamp,
 }
 
@@ -61,7 +60,7 @@ impl Draft {
         })
     }
 
-    /// The one who is asked, or everybody else in the schedule.
+    /// Reads the contact that is asked; by default all others in the schedule.
     fn read_asked(
         &self,
         fields: &Fields<'_>,

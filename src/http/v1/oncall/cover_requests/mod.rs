@@ -1,6 +1,6 @@
-//! `/v1/oncall/cover-requests`: a contact asks one other, or all of a schedule, to take over for a time.
+//! `/v1/oncall/cover-requests`: a contact asks another one, or all of a schedule, to take over for a time.
 //!
-//! Reading a body is in `draft`, the object that clients see in `view`. In `answer` somebody accepts, declines or cancels.
+//! Reading a body is in `draft`, the view in `view`, accepting, declining and cancelling in `answer`.
 
 pub(in crate::http::v1) mod answer;
 mod draft;

@@ -1,4 +1,4 @@
-//! `GET /v1/oncall/current`: who is on duty in each schedule, until when, and who comes next.
+//! `GET /v1/oncall/current`: the contact on duty in each schedule, the end of the shift, and the next contact.
 
 use crate::http::gate::call::Call;
 use crate::http::kit::error::ApiError;

@@ -1,4 +1,4 @@
-//! Who is on duty when: shifts and gaps of a schedule, also of one that is not saved yet, and who is on duty now.
+//! Shifts and uncovered periods of a schedule, also of one that is not saved yet, and the contacts on duty now.
 
 pub(in crate::http::v1) mod current;
 pub(in crate::http) mod openapi;

@@ -1,4 +1,4 @@
-//! What follows from schedules: shifts, previews, and who is on duty now.
+//! Description of shifts, previews, and the contacts on duty now.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
-//! The shifts of a schedule in a period, and those that would follow from a body: nothing of a preview is stored.
+//! The shifts of a schedule in a period, and a preview of those of a body, which is not stored.
 //!
-//! Reckoning takes a while for long periods; it is done beside the threads that answer, and before the transaction that keeps
-//! the answer begins.
+//! The calculation takes a while for long periods; it runs on a separate thread, and before the transaction that stores
+//! the response begins.
 
 use crate::http::gate::call::Call;
 use crate::http::gate::write::Committed;
@@ -51,7 +51,7 @@ pub(in crate::http::v1) async fn preview_changed_schedule(
     effect.begin(&state.databases.main).await?.commit(reply).await
 }
 
-/// Both, or everything that is wrong with either.
+/// Both results, or the errors of both.
 fn both(
     schedule: Result<Schedule, FieldErrors>,
     range: Result<TimeRange, FieldErrors>,
@@ -66,7 +66,7 @@ fn both(
     }
 }
 
-/// 200 with the duty of a schedule, and what stands above it.
+/// 200 with the duty of a schedule, and the entries that override its layers.
 async fn reckoned(
     connection: &impl Connection,
     schedule: Schedule,

@@ -1,4 +1,4 @@
-//! Duty as clients see it.
+//! Shifts and contacts on duty as clients see them.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use crate::model::oncall::roster::{Duty, Shift, Source};
 use crate::model::oncall::schedule::Schedule;
 use crate::model::time_range::TimeRange;
 
-/// What puts somebody on duty.
+/// Sources of a shift.
 const SOURCES: [&str; 2] = ["layer", "override"];
 
-/// Contacts by their keys.
+/// Contacts by database key.
 pub(super) type Names = HashMap<i64, NamedContact>;
 
 /// Who is on duty in a stretch of time.
@@ -35,7 +35,7 @@ pub(super) struct DutyView<'a> {
     gaps: Vec<GapView>,
 }
 
-/// Somebody is on duty for a time.
+/// A shift.
 #[derive(Serialize)]
 struct ShiftView<'a> {
     starts_at: Timestamp,
@@ -47,7 +47,7 @@ struct ShiftView<'a> {
     override_id: Option<Id>,
 }
 
-/// Nobody is on duty for a time.
+/// An uncovered period.
 #[derive(Serialize)]
 struct GapView {
     starts_at: Timestamp,
@@ -55,7 +55,7 @@ struct GapView {
 }
 
 impl<'a> DutyView<'a> {
-    /// The view of the duty of a schedule. A contact that has been deleted meanwhile is not shown.
+    /// The view of the duty of a schedule. Deleted contacts are left out.
     pub(super) fn of(schedule: &'a Schedule, range: TimeRange, duty: &Duty, names: &'a Names) -> Self {
         let gap = |gap: &TimeRange| GapView { starts_at: gap.from, ends_at: gap.to };
         Self {

@@ -1,4 +1,4 @@
-//! From a body to an override: every field is read, every problem is collected, nothing is stored.
+//! Reads an override from a request body: every field is read, every error is collected, nothing is stored.
 
 use serde_json::{Map, Value};
 
@@ -15,9 +15,8 @@ use crate::model::oncall::entry::OverrideEntry;
 pub(super) struct Draft<'a> {
     /// Database key of the organisation.
     pub(super) organisation: i64,
-    /// What it may name.
+    /// Rows that it may name.
     pub(super) known: &'a Known,
-    /// Now.
     pub(super) now: Timestamp,
 }
 
@@ -43,7 +42,7 @@ impl Draft<'_> {
         })
     }
 
-    /// The stored override with the changes of an update request; its schedule stays.
+    /// The stored override with the changes of an update request; its schedule cannot change.
     pub(super) fn update(
         &self,
         body: &Map<String, Value>,

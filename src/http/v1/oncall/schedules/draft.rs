@@ -1,4 +1,4 @@
-//! From a body to an on-call schedule: every field is read, every problem is collected, nothing is stored.
+//! Reads an on-call schedule from a request body: every field is read, every error is collected, nothing is stored.
 
 use std::collections::HashMap;
 
@@ -19,13 +19,13 @@ use crate::store::{Connection, contacts};
 /// The context in which a schedule is written.
 pub(in crate::http::v1::oncall) struct Draft {
     organisation: i64,
-    /// The contacts that there are.
+    /// Existing contacts.
     contacts: HashMap<Id, i64>,
     now: Timestamp,
 }
 
 impl Draft {
-    /// The context of a caller.
+    /// Creates the context for a caller.
     pub(in crate::http::v1::oncall) async fn begin(
         connection: &impl Connection,
         caller: &Caller,

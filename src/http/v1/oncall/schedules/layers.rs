@@ -1,4 +1,4 @@
-//! Layers of an on-call schedule: how a body says them, how clients see them.
+//! Layers of an on-call schedule: reading them from a body, and their view.
 
 use std::collections::HashMap;
 
@@ -21,13 +21,13 @@ const ROTATION_MEMBERS: [&str; 4] = ["kind", "length", "at", "day"];
 /// The kinds of rotations.
 const KINDS: [&str; 3] = ["daily", "weekly", "hours"];
 
-/// Reads a list of layers with at least one, the lowest first.
+/// Reads a list of at least one layer, the lowest first.
 pub(super) fn read_layers(field: &Field<'_>, contacts: &HashMap<Id, i64>) -> Option<Vec<Layer>> {
     let entries = field.list(LAYERS_MAX)?;
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
     }
-    // Every layer is read, so that every problem is told.
+    // Every layer is read, so that every error is reported.
     let read: Vec<Option<Layer>> = entries.iter().map(|entry| read_layer(entry, contacts)).collect();
     read.into_iter().collect()
 }
@@ -49,7 +49,7 @@ fn read_layer(field: &Field<'_>, contacts: &HashMap<Id, i64>) -> Option<Layer> {
     Some(Layer { name: name?, contacts: contacts?, starts_at, ends_at, rotation: rotation?, hours })
 }
 
-/// The contacts in the order of their turns; one may have several of them.
+/// Contacts in the order of their shifts; a contact may occur several times.
 fn read_contacts(field: &Field<'_>, contacts: &HashMap<Id, i64>) -> Option<Vec<Routed>> {
     let entries = field.list(CONTACTS_MAX)?;
     if entries.is_empty() {
@@ -92,7 +92,7 @@ fn read_rotation(field: &Field<'_>) -> Option<Rotation> {
     }
 }
 
-/// Members that a kind of rotation does not have may be null, as they are shown.
+/// Members of another kind of rotation must be null, as they are shown.
 fn refuse_members(members: &Fields<'_>, names: &[&str]) -> Option<()> {
     let sent: Vec<&&str> = names.iter().filter(|name| members.skippable(name).is_some()).collect();
     for name in &sent {
@@ -101,14 +101,14 @@ fn refuse_members(members: &Fields<'_>, names: &[&str]) -> Option<()> {
     sent.is_empty().then_some(())
 }
 
-/// A time of a day; midnight is its begin.
+/// A time of day; midnight is its start.
 fn read_time(field: &Field<'_>) -> Option<ClockTime> {
     let read: Option<ClockTime> = field.string()?.trim().parse().ok();
     let within = read.filter(|time| time.minutes() < 24 * 60);
     within.or_else(|| field.refuse(FieldRule::Form("a time as HH:MM, from 00:00 to 23:59")))
 }
 
-/// People who take turns.
+/// Contacts in rotation.
 #[derive(Serialize)]
 pub(super) struct LayerView<'a> {
     name: &'a str,
@@ -155,7 +155,7 @@ impl RotationView {
     }
 }
 
-/// The layers as clients send them.
+/// The layers in a body.
 pub(super) fn layers() -> Shape {
     let contacts = "Who takes turns, in this order; one may be named several times.";
     let layer = object()

@@ -1,7 +1,6 @@
 //! `/v1/oncall/schedules`: layers of rotations in a time zone.
 //!
-//! Reading a body is in `draft`, its layers in `layers`, the object that clients see in `view`. What follows from a schedule
-//! is in `duty`.
+//! Reading a body is in `draft`, its layers in `layers`, the view in `view`. The resulting shifts are in `duty`.
 
 pub(super) mod draft;
 mod layers;

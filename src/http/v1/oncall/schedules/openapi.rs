@@ -1,4 +1,4 @@
-//! `/v1/oncall/schedules`: what is written and read of schedules themselves.
+//! Description of `/v1/oncall/schedules`.
 
 use serde_json::{Value, json};
 

@@ -1,28 +1,27 @@
-//! `assigned_probes` and `probe_roles` (contract 4.3.4): from where a service is checked, and what each place counts
-//! for.
+//! Reads `assigned_probes` and `probe_roles` (contract 4.3.4): the locations of a service, and their roles.
 //!
-//! Codes are checked against the active locations only when they are sent: a location that the operator has switched
-//! off must not stand in the way of another change.
+//! Codes are checked against the active locations only when they are sent: a location that the operator has disabled
+//! must not block another change.
 
 use crate::http::kit::field::Field;
 use crate::http::kit::fields::{Fields, Given};
 use crate::http::kit::rule::FieldRule;
 use crate::model::service::{ProbeRole, Settings};
 
-/// Codes of one service.
+/// Most locations of one service.
 pub(super) const MAX_PROBES: usize = 50;
 
-/// Codes and roles, as a service stores them.
+/// Codes and roles as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignment {
-    /// Codes in the order of the client; `None` = all.
+    /// Codes in the client's order; `None` = all.
     pub probes: Option<Vec<String>>,
     /// Roles by code; `None` = all `full`.
     pub roles: Option<Vec<(String, ProbeRole)>>,
 }
 
 impl Assignment {
-    /// Reads both keys over what is stored. `active` are the codes of the active locations.
+    /// Reads both keys over the stored ones. `active` are the codes of the active locations.
     #[must_use]
     pub fn read(members: &Fields<'_>, stored: Option<&Settings>, active: &[String]) -> Option<Self> {
         let sent_probes = members.nullable("assigned_probes");
@@ -45,7 +44,7 @@ impl Assignment {
         Some(assignment)
     }
 
-    /// Roles belong to locations in effect, and one of these stays `full`.
+    /// Checks that roles belong to locations in effect, and that one of these is `full`.
     fn check_roles(&self, members: &Fields<'_>, active: &[String]) {
         let in_effect = self.probes.as_deref().unwrap_or(active);
         let roles = self.roles.as_deref().unwrap_or_default();
@@ -66,7 +65,7 @@ fn read_codes(field: &Field<'_>, active: &[String]) -> Option<Vec<String>> {
     if entries.is_empty() {
         return field.refuse(FieldRule::MinItems(1));
     }
-    // Every entry is read before the first failure counts, so that all problems are told.
+    // All entries are read before a failure counts, so that all errors are reported.
     let codes: Vec<Option<String>> = entries.iter().map(|entry| read_code(entry, active)).collect();
     let mut distinct: Vec<String> = Vec::new();
     for code in codes {
@@ -87,7 +86,7 @@ fn read_code(entry: &Field<'_>, active: &[String]) -> Option<String> {
     }
 }
 
-/// Every role of the object; `in_effect` is not known when the codes that were sent along are wrong.
+/// Reads all roles of the object; `in_effect` is unknown if the sent codes are invalid.
 fn read_roles(field: &Field<'_>, in_effect: Option<&[String]>) -> Option<Vec<(String, ProbeRole)>> {
     let is_assigned = |code: &str| in_effect.is_none_or(|codes| codes.iter().any(|known| known == code));
     let read = |(code, value): (&str, Field<'_>)| {

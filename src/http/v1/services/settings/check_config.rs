@@ -1,7 +1,7 @@
-//! `settings.config` (contract 4.2.2, 4.3.4): what is sent over what is stored over the defaults of the catalogue.
+//! Reads `settings.config` (contract 4.2.2, 4.3.4): sent values over stored values over the defaults of the catalogue.
 //!
-//! Each key that is sent replaces its value; `headers`, `auth` and `conditions` do so as whole blocks, and null resets
-//! them. Unknown keys are refused: a typo would silently change what is checked.
+//! Each key that is sent replaces its value; `headers`, `auth` and `conditions` are replaced as whole blocks, and reset
+//! by null. Unknown keys are refused: a typo would silently change the check.
 
 use serde_json::{Map, Value};
 
@@ -25,12 +25,12 @@ pub struct ConfigReader<'a> {
     pub stored: Option<&'a Map<String, Value>>,
     /// The vault that seals its secrets.
     pub vault: &'a Vault<'a>,
-    /// Collects what is wrong.
+    /// Collects errors.
     pub errors: &'a Errors,
 }
 
 impl ConfigReader<'_> {
-    /// The complete configuration after an update with `sent`; meaningless when an error was noted.
+    /// The complete configuration after an update with `sent`; invalid if an error was added.
     #[must_use]
     pub fn read(&self, sent: Option<&Field<'_>>) -> Map<String, Value> {
         let members = sent.and_then(Field::object);
@@ -55,7 +55,7 @@ impl ConfigReader<'_> {
         let default = || default_of(field.kind);
         match members.map_or(Given::Absent, |members| members.nullable(field.name)) {
             Given::Absent => stored().unwrap_or_else(default),
-            // What is wrong is not guessed: conditions are then judged without it.
+            // Invalid values are not guessed: conditions are then checked without them.
             Given::Value(sent) => self.read_value(field, &sent).unwrap_or(Value::Null),
             Given::Null => {
                 let is_block = matches!(field.kind, FieldKind::KeyValueArray { .. } | FieldKind::Auth);
@@ -123,7 +123,7 @@ impl ConfigReader<'_> {
     }
 }
 
-/// Returns the value of a field that is left out.
+/// Returns the default value of a field.
 #[must_use]
 pub fn default_of(kind: FieldKind) -> Value {
     match kind {

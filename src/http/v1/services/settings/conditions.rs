@@ -1,8 +1,8 @@
-//! `settings.config.conditions` (contract 4.2.4): which records are stored, and what becomes of them when the DNS
-//! record type changes.
+//! Reads `settings.config.conditions` (contract 4.2.4): the stored records, and their adaptation when the DNS record
+//! type changes.
 //!
-//! Whether a record is admitted is the catalogue's knowledge; this file says where a problem is and in which words.
-//! Evaluation is `probe::condition`'s.
+//! The catalogue decides which records are valid; this file reports the place and the text of an error. Evaluation is
+//! in `probe::condition`.
 
 use serde_json::{Value, json};
 
@@ -20,17 +20,17 @@ const MAX_CONDITIONS: usize = 20;
 const KEYS: [&str; 4] = ["field", "operator", "value", "status"];
 const STATUSES: [&str; 2] = [CheckStatus::Down.as_str(), CheckStatus::Degraded.as_str()];
 
-/// The facts against which the conditions of a service are checked.
+/// Context for checking the conditions of a service.
 #[derive(Clone, Copy, Debug)]
 pub struct Admission<'a> {
     /// The service's type.
     pub definition: &'static Definition,
-    /// The value of the field that decides about condition fields (`dns_type`), where the type has one.
+    /// Value of the field that determines the condition fields (`dns_type`), if the type has one.
     pub subtype: Option<&'a str>,
 }
 
 impl Admission<'_> {
-    /// Returns the conditions that are stored when none are given.
+    /// Returns the default conditions.
     #[must_use]
     pub fn defaults(&self) -> Vec<Value> {
         default_conditions(self.definition.check_type, self.subtype)
@@ -48,14 +48,14 @@ impl Admission<'_> {
         }
     }
 
-    /// Reads a list of conditions; an empty one stands for the defaults.
+    /// Reads a list of conditions; an empty one means the defaults.
     #[must_use]
     pub fn read(&self, field: &Field<'_>, vault: &Vault<'_>) -> Option<Vec<Value>> {
         let entries = field.list(MAX_CONDITIONS)?;
         if entries.is_empty() {
             return Some(self.defaults());
         }
-        // Every entry is read before the first failure counts, so that all problems are told.
+        // All entries are read before a failure counts, so that all errors are reported.
         let conditions: Vec<_> = entries.iter().map(|entry| self.read_one(entry, vault)).collect();
         conditions.into_iter().collect()
     }
@@ -74,8 +74,8 @@ impl Admission<'_> {
         Some(json!({"field": field?.1, "operator": operator?.as_str(), "value": value?, "status": status?}))
     }
 
-    /// The stored conditions of a service whose subtype was `before`, none being sent: old defaults become new
-    /// defaults; a condition that does not fit any more is noted under `path`.
+    /// The stored conditions after a change of the subtype from `before`, if none are sent: old defaults become new
+    /// defaults; adds an error under `path` for a condition that is no longer valid.
     #[must_use]
     pub fn refit(&self, stored: &[Value], before: &Admission<'_>, path: &str, errors: &Errors) -> Vec<Value> {
         if before.subtype == self.subtype {
@@ -117,14 +117,14 @@ impl<'a> Record<'a> {
         self.member(name)?.word(allowed)
     }
 
-    /// One of the field's operators; of all operators, when the field is not known.
+    /// An operator of the field; any operator, if the field is unknown.
     fn operator(&self, field: Option<&ConditionField>) -> Option<Operator> {
         let known = field.map_or(&Operator::ALL[..], |field| field.operators);
         let words: Vec<&str> = known.iter().map(|operator| operator.as_str()).collect();
         self.word("operator", &words)?.parse().ok()
     }
 
-    /// A value that fits field and operator. Without them nothing can be said about it.
+    /// A value that is valid for field and operator. Without them it cannot be checked.
     fn value(&self, field: Option<&ConditionField>, operator: Option<Operator>) -> Option<Value> {
         let given = self.member("value")?;
         if given.value().as_array().is_some_and(|items| items.iter().any(|item| self.vault.is_keep(item))) {
@@ -151,7 +151,7 @@ fn member_of<'f, 'a>(field: &'f Field<'a>, vault: &Vault<'_>) -> Option<&'f Fiel
     Some(field)
 }
 
-/// Texts are `str(..)`, so they are trimmed; a JSON value is compared with what the target sends and stays as it is.
+/// Texts are `str(..)`, so they are trimmed; a JSON value is compared with the target's response and is not changed.
 fn trimmed(kind: ConditionKind, value: &Value) -> Value {
     match (kind, value) {
         (ConditionKind::Json | ConditionKind::Number, _) => value.clone(),

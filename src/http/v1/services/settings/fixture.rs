@@ -1,5 +1,5 @@
-//! The parts that tests of settings share: a service of one type with two active locations, and short forms of what
-//! comes out.
+//! Shared fixture of the tests of settings: a service of one type with two active locations, and short forms of
+//! results.
 
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ pub(super) const KEEP: &str = "__SERVICE_KEEP_UNCHANGED__";
 
 pub(super) const ALL_DEFAULTS: &str = r#"{"method":"GET","headers":{},"auth":{"type":"none"},"body":"","follow_redirects":true,"verify_ssl":true,"ip_version":"auto","smart_dualstack":false,"conditions":[{"field":"status_code","operator":"gte","value":400,"status":"down"}]}"#;
 
-/// The rules of a service that was sent none, as members of its settings.
+/// Default rules of a service, as members of its settings.
 pub(super) const DEFAULT_RULES: &str =
     r#""confirmation":"majority","recovery_checks":1,"flapping_changes":6,"flapping_minutes":30"#;
 
@@ -104,7 +104,7 @@ impl Fixture {
     }
 }
 
-/// `path: text` of every error, one a line.
+/// `path: text` of every error, one per line.
 pub(super) fn texts(errors: &FieldErrors) -> String {
     let lines: Vec<String> = errors.iter().map(|(path, rule)| format!("{path}: {rule}")).collect();
     lines.join("\n")

@@ -1,5 +1,5 @@
-//! The settings that types have in common, as the catalogue describes them: the words of a form, and the bounds and defaults by
-//! which `settings` is read.
+//! Settings common to several types, as described by the catalogue: texts of a form, and the bounds and defaults for
+//! reading `settings`.
 
 use std::ops::RangeInclusive;
 
@@ -12,31 +12,31 @@ use crate::model::check::CheckType;
 use crate::model::quorum::{LOCATIONS, Quorum};
 use crate::model::rules::{CHANGES, MINUTES, RECOVERY_CHECKS, Rules};
 
-/// A whole number of `settings`, or one of some words.
+/// A setting with a whole number, or one of some words.
 #[derive(Clone, Debug)]
 pub struct FormSetting {
-    /// The key in `settings`.
+    /// Key in `settings`.
     pub name: &'static str,
-    /// Its name for people.
+    /// Label for users.
     pub label: &'static str,
-    /// An explanation for people.
+    /// Explanation for users.
     pub help: &'static str,
-    /// The unit of the number.
+    /// Unit of the number.
     pub unit: Option<&'static str>,
-    /// Words that may stand in the place of a number.
+    /// Words allowed instead of a number.
     pub words: &'static [&'static str],
-    /// The numbers that are allowed.
+    /// Allowed numbers.
     pub bounds: RangeInclusive<i64>,
-    /// The value of a service that was created without it.
+    /// Default value.
     pub default: Value,
 }
 
-/// Those that mean something to services of this type, in the order of a form.
+/// The settings that apply to services of this type, in the order of a form.
 #[must_use]
 pub fn form_settings(check_type: CheckType) -> Vec<FormSetting> {
     match check_type {
         CheckType::Manual => Vec::new(),
-        // Nobody looks at it: the pings decide.
+        // A heartbeat is not checked: the pings decide.
         CheckType::Heartbeat => flapping().into(),
         CheckType::Http | CheckType::Tcp | CheckType::Dns | CheckType::Icmp | CheckType::Ssl => {
             let [changes, minutes] = flapping();
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::http::v1::services::settings::fixture::Fixture;
 
-    /// What the catalogue says is what `settings` takes: the bounds, the words and the default, and nothing beyond.
+    /// The catalogue agrees with the reader of `settings`: bounds, words and default, and nothing beyond.
     #[rstest]
     fn the_catalogue_says_what_is_accepted(
         #[values(

@@ -1,7 +1,7 @@
-//! `settings` of a service (contract 4.3.4): read from a body over what is stored, and shown again.
+//! Reads `settings` of a service (contract 4.3.4) from a body over the stored ones, and shows them.
 //!
-//! A key that is sent replaces its value, all others are kept; every default is filled in, so what is stored is
-//! complete. Secrets come out as the placeholder only. Nothing is stored here.
+//! A key that is sent replaces its value, all others are kept; defaults are filled in, so the stored settings are
+//! complete. Secrets are shown as the placeholder only. Nothing is stored here.
 
 pub mod assignment;
 pub mod check_config;
@@ -31,16 +31,16 @@ use crate::model::service::{SETTINGS_MAX_BYTES, Settings};
 use crate::model::vault::Vault;
 use crate::probe::catalogue::definition;
 
-/// Intervals of types that have no bounds of their own.
+/// Default bounds of intervals, in seconds.
 const INTERVAL_SECONDS: RangeInclusive<u32> = 1..=604_800;
-/// Seconds of an attempt.
+/// Timeout of an attempt, in seconds.
 const TIMEOUT_SECONDS: RangeInclusive<u8> = 1..=60;
 const DEFAULT_TIMEOUT_SECONDS: u8 = 10;
-/// Further attempts before a bad result counts.
+/// Retries before a bad result counts.
 const RETRIES: RangeInclusive<u8> = 0..=5;
 const DEFAULT_RETRIES: u8 = 2;
 
-/// The facts against which settings are checked.
+/// Context for checking settings.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingsContext<'a> {
     /// The service's type.
@@ -57,11 +57,11 @@ impl SettingsContext<'_> {
     /// The settings after a write with `sent` (not null) over `stored`.
     ///
     /// # Errors
-    /// Everything that is wrong, under `settings` and below.
+    /// All errors, under `settings` and below.
     pub fn read(&self, sent: &Value, stored: Option<&Settings>) -> Result<Settings, FieldErrors> {
         let errors = Errors::default();
         let settings = self.read_into(sent, stored, &errors);
-        // Larger settings of before the limit stay until their configuration is changed.
+        // Larger settings from before the limit are kept until their configuration is changed.
         let has_grown = |new: &Settings| stored.is_none_or(|stored| stored.config != new.config);
         let is_too_large = |new: &Settings| has_grown(new) && new.stored_bytes() > SETTINGS_MAX_BYTES;
         if settings.as_ref().is_some_and(is_too_large) {
@@ -106,7 +106,7 @@ impl SettingsContext<'_> {
         })
     }
 
-    /// Required as long as nothing is stored.
+    /// Reads the interval, which is required if none is stored.
     fn read_interval(&self, members: &Fields<'_>, stored: Option<&Settings>) -> Option<u32> {
         let name = "interval_seconds";
         let field = match stored {

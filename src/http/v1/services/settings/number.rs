@@ -1,10 +1,10 @@
-//! Whole numbers among the settings: read over what is stored, within their bounds.
+//! Reads whole numbers of settings over the stored ones, within their bounds.
 
 use std::ops::RangeInclusive;
 
 use crate::http::kit::fields::Fields;
 
-/// A whole number that has been given or is stored; one that is wrong is noted.
+/// The sent or else the stored number; adds an error for an invalid one.
 pub(super) fn read_number<T>(members: &Fields<'_>, name: &str, bounds: &RangeInclusive<T>, kept: T) -> T
 where
     T: Copy + Into<i64> + TryFrom<i64>,

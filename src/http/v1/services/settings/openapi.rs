@@ -1,4 +1,4 @@
-//! `settings` of a service (contract 4.3.4) and `settings.config` by check type (4.2.2 to 4.2.4).
+//! Description of `settings` of a service (contract 4.3.4) and of `settings.config` by check type (4.2.2 to 4.2.4).
 
 use http::header::HOST;
 
@@ -30,7 +30,7 @@ const RECOVERY_WORDS: &str = "Good results in a row, of all locations together, 
 const OPERATORS: [&str; 10] =
     ["eq", "neq", "gt", "gte", "lt", "lte", "in", "not_in", "contains", "not_contains"];
 
-/// As a client sends them.
+/// Settings in a body.
 pub(in crate::http::v1) fn sent(needed: &[&str]) -> Shape {
     let rules = Rules::default();
     let probes = list_of(string()).items(1, MAX_PROBES).nullable();
@@ -46,7 +46,7 @@ pub(in crate::http::v1) fn sent(needed: &[&str]) -> Shape {
         .may_have("flapping_changes", flapping_changes().default_value(rules.flapping.changes))
         .may_have("flapping_minutes", flapping_minutes().default_value(rules.flapping.minutes))
         .needs(needed);
-    // Where something is needed, nothing that is empty will do.
+    // With required members an empty list is not accepted.
     let settings = if needed.is_empty() { or_empty_list(settings) } else { settings };
     settings.nullable()
 }
@@ -122,7 +122,7 @@ pub(super) fn config(prefix: &str) -> Shape {
     any_of(kinds.map(|kind| named(&format!("{prefix}{kind}")))).says(CONFIG_WORDS)
 }
 
-/// Everything may be left out, and `conditions` may be null.
+/// Makes all members optional, and `conditions` nullable.
 fn lenient(shape: Shape) -> Shape {
     shape.needs_nothing().may_have("conditions", conditions().nullable())
 }
@@ -171,7 +171,7 @@ fn headers() -> Shape {
     map_of(string().says(SECRET_WORDS)).says(HEADERS_WORDS)
 }
 
-/// With the names that may be configured, and what can be sent in a header line.
+/// Headers with the names that may be configured, and values allowed in a header line.
 fn sent_headers() -> Shape {
     let values =
         text(0, *HEADER_VALUE_LENGTH.end()).pattern(r"^[^\x00-\x08\x0a-\x1f\x7f]*$").says(SECRET_WORDS);
@@ -191,7 +191,7 @@ fn header_name(others: &[&str]) -> String {
     format!("^(?!{})[!#$%&'*+.^_`|~0-9A-Za-z-]{{1,{NAME_MAX_LENGTH}}}$", refused.join("|"))
 }
 
-/// JSON Schema knows no flag for it.
+/// JSON Schema has no flag for it.
 fn any_case(name: &str) -> String {
     let either = |letter: char| match letter {
         'a'..='z' => format!("[{}{letter}]", letter.to_ascii_uppercase()),

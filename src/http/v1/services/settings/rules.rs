@@ -1,5 +1,5 @@
-//! The rules by which the status of a service is decided (addition): `confirmation`, `recovery_checks`, `flapping_changes` and
-//! `flapping_minutes` of its settings, read over what is stored.
+//! Rules that decide on the status of a service (addition): `confirmation`, `recovery_checks`, `flapping_changes` and
+//! `flapping_minutes` of its settings, read over the stored ones.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::model::quorum::{LOCATIONS, Quorum};
 use crate::model::rules::{CHANGES, FlappingRule, MINUTES};
 use crate::model::rules::{RECOVERY_CHECKS, Rules};
 
-/// The rules after a write; one that is wrong is noted.
+/// The rules after a write; adds an error for an invalid one.
 pub(super) fn read_rules(members: &Fields<'_>, stored: Rules) -> Rules {
     let quorum = members.optional("confirmation").and_then(|field| read_quorum(&field));
     let FlappingRule { changes, minutes } = stored.flapping;

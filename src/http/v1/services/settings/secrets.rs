@@ -1,7 +1,8 @@
-//! `settings.config.headers` and `settings.config.auth`: the two blocks with secrets (contract 4.2.2, 4.2.3, 4.3.5).
+//! Reads `settings.config.headers` and `settings.config.auth`, the two blocks with secrets (contract 4.2.2, 4.2.3,
+//! 4.3.5).
 //!
-//! A block that is sent replaces the stored one; the placeholder takes over a single stored secret as it was sealed.
-//! What goes out never holds a secret. No error text repeats one.
+//! A block that is sent replaces the stored one; the placeholder keeps a single stored secret in its sealed form.
+//! Responses never contain a secret, nor does any error text.
 
 use std::convert::Infallible;
 use std::ops::RangeInclusive;
@@ -16,7 +17,7 @@ use crate::model::service_secrets::each_leaf;
 use crate::model::vault::Vault;
 use crate::probe::header::{self, NameRefusal};
 
-/// Characters of a header's value.
+/// Length of a header's value in characters.
 pub(super) const HEADER_VALUE_LENGTH: RangeInclusive<usize> = 0..=8192;
 
 /// Reads a block of headers. `stored` is the stored block.
@@ -38,7 +39,7 @@ pub fn read_headers(
             Ok(_) if holds(&headers, name) => value.refuse(FieldRule::HeaderTwice),
             Ok(_) => read_header(name, &value, stored, vault),
         };
-        // A header that is refused still takes its name: the second one is twice in any case.
+        // A refused header still takes its name, so that a second one counts as a duplicate.
         headers.insert(name.to_owned(), sealed.unwrap_or_default());
     }
     Some(headers)
@@ -74,7 +75,7 @@ fn name_rule(refusal: NameRefusal) -> FieldRule {
     }
 }
 
-/// Refuses a text that cannot be sent in a header line: one with control characters, with the exception of the tab.
+/// Refuses a text that is not allowed in a header line: one with control characters, except tab.
 fn check_header_value(field: &Field<'_>, text: &str) -> Option<()> {
     let is_sendable = |character: char| character == '\t' || !character.is_ascii_control();
     if text.chars().all(is_sendable) { Some(()) } else { field.refuse(FieldRule::HeaderValue) }
@@ -172,7 +173,7 @@ fn read_part(
     Some(if is_secret { vault.seal(field.path(), &text) } else { text.into() })
 }
 
-/// Keys of other types may be there with null (typed clients send them so), any other key may not.
+/// Keys of other types are allowed with null (typed clients send them so), all other keys are refused.
 fn refuse_foreign(members: &Fields<'_>, own: &[Part]) {
     let is_part_of = |parts: &[Part], key: &str| parts.iter().any(|part| part.key == key);
     let known: Vec<&str> = ["type"].into_iter().chain(own.iter().map(|part| part.key)).collect();
@@ -185,7 +186,7 @@ fn refuse_foreign(members: &Fields<'_>, own: &[Part]) {
     }
 }
 
-/// A configuration with the placeholder in the place of every secret.
+/// A configuration with the placeholder instead of every secret.
 #[must_use]
 pub fn masked(mut config: Map<String, Value>, keep: &str) -> Map<String, Value> {
     let hidden: Result<(), Infallible> = each_leaf(&mut config, |_, value| {

@@ -1,4 +1,5 @@
-//! The `target` of a service in a body (contract 4.3.2): which rule a text breaks. What a target is, `probe` knows.
+//! Reads the `target` of a service in a body (contract 4.3.2), and reports the broken rule. `probe` defines valid
+//! targets.
 
 use crate::http::kit::fields::{Fields, Given};
 use crate::http::kit::rule::FieldRule;
@@ -6,8 +7,8 @@ use crate::model::check::CheckType;
 use crate::probe::catalogue::definition;
 use crate::probe::target::{TargetForm, parse_target};
 
-/// The target after a write over `stored`; `None` also when it was refused, the error being noted. Where the type
-/// needs one, absent (with nothing stored), null and blank are all the same: missing.
+/// The target after a write over `stored`; `None` also when it was refused and an error added. If the type needs one,
+/// absent (with nothing stored), null and blank all count as missing.
 #[must_use]
 pub fn read_target(body: &Fields<'_>, check_type: CheckType, stored: Option<&str>) -> Option<String> {
     let sent = body.nullable_text("target", 1..=usize::MAX);

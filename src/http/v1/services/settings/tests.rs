@@ -9,7 +9,7 @@ use crate::http::v1::services::settings::fixture::{ALL_DEFAULTS, DEFAULT_RULES, 
 mod rules_tests;
 mod secret_tests;
 
-/// Contract 4.3.4: what is stored when only the interval is sent, by type.
+/// Contract 4.3.4: stored settings when only the interval is sent, by type.
 #[rstest]
 #[case(CheckType::Http, ALL_DEFAULTS)]
 #[case(CheckType::Tcp, r#"{"ip_version":"auto","smart_dualstack":false,"conditions":[]}"#)]
@@ -40,7 +40,8 @@ fn every_default_is_stored(#[case] check_type: CheckType, #[case] config: &str) 
     }
 }
 
-/// Contract 7 no. 45: a character takes up to four bytes. A configuration of before the limit stays until it is changed.
+/// Contract 7 no. 45: a character takes up to four bytes. A configuration from before the limit is kept until it is
+/// changed.
 #[rstest]
 #[case("x", 65_000, true)]
 #[case("🚀", 65_000, true)]
@@ -198,7 +199,7 @@ fn a_condition_that_breaks_a_rule_is_refused(#[case] conditions: Value, #[case] 
     );
 }
 
-/// Contract 1.2: what a client wrote is what it reads, after trimming.
+/// Contract 1.2: clients read what they wrote, after trimming.
 #[rstest]
 #[case(json!([{"field": "status_code", "operator": "gte", "value": 400, "status": "degraded"}]))]
 #[case(json!([{"field": "status_code", "operator": "gte", "value": 400.0, "status": "down"}]))]

@@ -1,4 +1,4 @@
-//! Settings of a service as clients see them (contract 4.3.4); secrets show as the placeholder.
+//! Settings of a service as clients see them (contract 4.3.4), with the placeholder for secrets.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -37,7 +37,7 @@ pub struct SettingsView<'a> {
 }
 
 impl<'a> SettingsView<'a> {
-    /// The view of stored settings; `keep` is the placeholder of secrets.
+    /// The view of stored settings; `keep` is the placeholder for secrets.
     #[must_use]
     pub fn of(settings: &'a Settings, keep: &str) -> Self {
         let roles = settings.probe_roles.as_ref().map(|roles| {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What is sent over what is stored, and what stands there then.
+/// Sent rules over stored ones, and the result.
 #[rstest]
 #[case::nothing(json!({}), ["\"majority\"", "1", "6", "30"])]
 #[case::a_word(json!({"confirmation": "any"}), ["\"any\"", "1", "6", "30"])]

@@ -1,4 +1,4 @@
-//! The placeholder against contract 4.3.5: every case of its table, and no secret where none belongs.
+//! The placeholder of contract 4.3.5: every case of its table, and no secret in other places.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -12,7 +12,7 @@ fn stored(fixture: &Fixture, config: &Value) -> Settings {
     fixture.create(&json!({"interval_seconds": 60, "config": config}))
 }
 
-/// Both blocks in clear after an update, or what is wrong (below `settings.config`).
+/// Both blocks in clear after an update, or the errors (below `settings.config`).
 fn update(stored_config: &Value, sent: &Value) -> Result<(Value, Value), String> {
     let fixture = Fixture::new(CheckType::Http);
     let before = stored(&fixture, stored_config);
@@ -109,7 +109,7 @@ fn without_settings_there_is_nothing_to_keep() {
     );
 }
 
-/// Contract 4.3.5: the whole configuration sent back unchanged changes nothing, not even a sealed text.
+/// Contract 4.3.5: sending the whole configuration back unchanged changes nothing, not even a sealed text.
 #[test]
 fn what_was_read_can_be_sent_back() {
     let fixture = Fixture::new(CheckType::Http);
@@ -125,7 +125,7 @@ fn what_was_read_can_be_sent_back() {
     assert_eq!(fixture.read(&shown, Some(&before)), Ok(before));
 }
 
-/// Contract 5.3: a text never repeats a submitted secret; what is shown and what is stored hold none either.
+/// Contract 5.3: a text never repeats a submitted secret; views and stored values contain none either.
 #[test]
 fn secrets_appear_nowhere_in_clear() {
     let marker = "s3cret-marker";
@@ -150,7 +150,7 @@ fn secrets_appear_nowhere_in_clear() {
 }
 
 proptest! {
-    /// Each header that is sent has its new value, or its stored one without case; the others are gone.
+    /// Each header that is sent has its new value, or its stored one, ignoring case; the others are removed.
     #[test]
     fn headers_merge_by_name(
         before in prop::collection::btree_map("[a-e]", "[a-z]{0,4}", 0..5),
