@@ -1,7 +1,7 @@
-//! One message instead of many: what waits for a digest of a channel becomes one, in one transaction.
+//! Digests: the messages that wait for a digest of a channel become one message, in one transaction.
 //!
-//! A digest is in front of everything that is written for its channel after it, so that what follows about an incident comes
-//! after what the digest told of it.
+//! A digest precedes all messages that are written for its channel later, so that news of an incident follows the
+//! digest that mentions it.
 
 use crate::clock::Timestamp;
 use crate::id::Id;

@@ -58,7 +58,8 @@ async fn follow_change(transaction: &Transaction, change: IncidentTransition<'_>
     effects::carry_out(transaction, incident_effects(&change, &audience), change.at).await
 }
 
-/// Adds an entry in which the engine says why services are in trouble, to the timeline that members see, if there is room for it.
+/// Adds an entry of the engine with the reasons why services are in trouble, to the timeline that members see, if
+/// there is room for it.
 ///
 /// # Errors
 /// When the database fails.
