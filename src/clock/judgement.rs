@@ -1,10 +1,10 @@
 //! The decision whether the wall clock can be trusted: a pure state machine over readings of two clocks.
 //!
-//! The reference is a wall time that was believed, and the steady time that has passed since. While the process runs that is
-//! exact, and a wall clock that comes [`JUMP_MS`] away from it has jumped. Across a stop nobody knows how much time has
-//! passed: the reference is the newest time that the database has seen, and a clock that starts [`START_MS`] away from it
-//! is doubted. A doubted clock is trusted again when it comes back to the reference, or when it has been steady for
-//! [`STEADY_FOR`]: then it was right, or nobody is going to correct it.
+//! The reference is a wall time that was believed, and the steady time that has passed since. While the process runs
+//! that is exact, and a wall clock that comes [`JUMP_MS`] away from it has jumped. The duration of a stop is unknown:
+//! the reference is then the newest time that the database has recorded, and a clock that starts [`START_MS`] away
+//! from it is doubted. A doubted clock is trusted again when it comes back to the reference, or when it has been
+//! steady for [`STEADY_FOR`]: then it was right, or nobody is going to correct it.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The wall time at `steady`, if the wall clock goes on from this reading undisturbed.
+    /// The wall time at `steady`, if the wall clock continues from this reading undisturbed.
     fn wall_at(self, steady: Duration) -> Timestamp {
         let passed = steady.saturating_sub(self.steady);
         self.wall.plus_ms(i64::try_from(passed.as_millis()).unwrap_or(i64::MAX))
@@ -58,7 +58,7 @@ impl DoubtCause {
     }
 }
 
-/// A doubt as it stands now.
+/// A doubt at the time of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doubt {
     /// Its reason.
@@ -134,14 +134,14 @@ impl Judgement {
         if reference.ahead_ms(now).abs() <= START_MS {
             return Self { reference: now, doubted: None };
         }
-        // The doubt of an earlier run goes on if the clock has gone on.
+        // The doubt of an earlier run continues if the clock has kept the same time since.
         let earlier = mark.and_then(|mark| mark.doubted);
         let earlier = earlier.filter(|earlier| now.wall.ms_since(earlier.at).abs() <= START_MS);
         let before = earlier.map_or(Duration::ZERO, |earlier| earlier.steady);
         Self { reference, doubted: Some(Doubted { before, ..Doubted::begin(DoubtCause::Start, now) }) }
     }
 
-    /// Takes in a reading, and tells what it changes.
+    /// Takes in a reading, and returns the change that it causes.
     pub fn look(&mut self, now: Reading) -> Option<JudgementChange> {
         let ahead_ms = self.reference.ahead_ms(now).abs();
         let Some(doubted) = &mut self.doubted else {
@@ -173,7 +173,7 @@ impl Judgement {
         change
     }
 
-    /// The doubt as it stands at `now`; `None` while the clock is trusted.
+    /// The doubt at `now`; `None` while the clock is trusted.
     #[must_use]
     pub fn doubt(&self, now: Reading) -> Option<Doubt> {
         let doubted = self.doubted.as_ref()?;
