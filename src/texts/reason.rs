@@ -1,4 +1,5 @@
-//! Why a service is in trouble, in one line for members: target, error, since when, which locations saw it.
+//! The reason why a service is in trouble, in one line for members: target, error, since when, which locations saw
+//! it.
 //!
 //! Codes and texts of errors are English in every language, as the check history shows them.
 
@@ -12,12 +13,12 @@ const TARGET_LENGTH: usize = 200;
 /// Most services that an entry of a timeline names.
 const LINES_MAX: usize = 10;
 
-/// The trouble of one service, as a line tells it.
+/// Facts about the trouble of one service, shown in one line.
 #[derive(Clone, Copy, Debug)]
 pub struct OutageReason<'a> {
     /// The name of the service.
     pub service: &'a str,
-    /// Why it is believed to be in trouble.
+    /// Evidence that the service is in trouble.
     pub evidence: &'a OutageEvidence,
     /// The end of the trouble, in milliseconds since 1970; `None` while it lasts.
     pub recovered_at: Option<i64>,
@@ -26,7 +27,7 @@ pub struct OutageReason<'a> {
 }
 
 impl OutageReason<'_> {
-    /// The line in a language, in English where there is no file for it.
+    /// Returns the line in a language, in English if there is no file for it.
     #[must_use]
     pub fn written_in(&self, language: &str) -> String {
         let say = |name: &'static str, note: &str| Text::new(name).with_note(note).written_in(language);
