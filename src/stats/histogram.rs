@@ -1,8 +1,8 @@
 //! Response times: counts, sum, extremes and an hdrhistogram with 2 significant digits.
 //!
-//! Merging is exact: the histogram of two spans is the sum of their histograms, so a percentile over 30 days is
-//! never an average of percentiles. The relative error of a percentile is at most 1 % (contract 4.5). What is stored is
-//! the sparse form, which merges without a histogram of its own.
+//! Merging is exact: the histogram of two spans is the sum of their histograms, so a percentile over 30 days is never
+//! an average of percentiles. The relative error of a percentile is at most 1 % (contract 4.5). The stored form is
+//! the sparse one, which merges without building a histogram.
 
 pub mod sparse;
 

@@ -1,8 +1,7 @@
 //! Availability from status intervals (contract 4.7): up time over measured time, exact to the millisecond.
 //!
-//! The measured status says what a moment counts for, unless something of higher rank covers it: planned
-//! maintenance, a pause, an override (in rising rank). Nothing is sampled, and time in which nobody looked
-//! is left out.
+//! The measured status counts for a moment, unless something of higher rank covers it: planned maintenance, a pause,
+//! an override (in rising rank). Nothing is sampled, and time without data is left out.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +42,7 @@ impl From<OverrideStatus> for Counts {
     }
 }
 
-/// A stretch of time `[from, to)` that counts for one thing: as uptime counts, or in another way that somebody needs.
+/// A stretch of time `[from, to)` that counts as one thing: as for uptime, or as `C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span<C = Counts> {
     /// Start, inclusive.
@@ -128,8 +127,9 @@ fn fill_gaps(spans: &mut Vec<Span>, (from, to): (Timestamp, Timestamp)) {
     *spans = filled;
 }
 
-/// Covers adjoining spans: the time of a cover counts for what the cover says, whatever it was before; of several at a
-/// moment the last in `covers` says. One sweep over all edges, so that a long history with many decisions stays quick.
+/// Covers adjoining spans: the time of a cover counts as the cover says, whatever it was before; of several at a
+/// moment the last in `covers` wins. One sweep over all edges, so that a long history with many decisions stays
+/// quick.
 #[must_use]
 pub fn cover<C: Copy>(spans: &[Span<C>], covers: &[Span<C>]) -> Vec<Span<C>> {
     let mut edges: Vec<(Timestamp, usize, bool)> = Vec::with_capacity(covers.len() * 2);

@@ -8,9 +8,9 @@
 use crate::model::varint;
 use crate::stats::histogram::{BadHistogram, Summary};
 
-/// Longest response time that is told apart: an attempt takes at most 60 s.
+/// Longest response time that is distinguished from longer ones, in microseconds: an attempt takes at most 60 s.
 pub(in crate::stats) const HIGHEST_US: u32 = 120_000_000;
-/// One more than the number of the last bucket.
+/// Number of buckets.
 const BUCKETS: u16 = bucket_of(HIGHEST_US) + 1;
 
 /// A bucket that holds something.

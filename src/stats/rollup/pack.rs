@@ -8,7 +8,6 @@ use zstd::bulk::{Compressor, Decompressor};
 use crate::model::varint;
 use crate::stats::rollup::BadRollup;
 
-/// zstd's level.
 const LEVEL: i32 = 3;
 /// Parts are never longer: a check a millisecond all day would fit.
 const MAX_BYTES: usize = 1 << 20;

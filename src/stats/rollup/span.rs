@@ -5,15 +5,15 @@ use crate::clock::Timestamp;
 use crate::model::time_range::TimeRange;
 use crate::stats::rollup::Level;
 
-/// The time that is asked for.
+/// The requested ranges of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Start, inclusive.
     pub from: Timestamp,
     /// End, exclusive.
     pub to: Timestamp,
-    /// Sums are wanted per bucket of this length, which start at multiples of it since the epoch: no node may lie in two.
-    /// `None` for one sum over everything.
+    /// Length of a bucket, in milliseconds; buckets start at multiples of it since the epoch, and no node may be in
+    /// two. `None` for one sum over everything.
     pub bucket_ms: Option<i64>,
 }
 
@@ -27,7 +27,7 @@ impl Slivers {
         self.0.into_iter().flatten()
     }
 
-    /// Returns true when `moment` lies in one of them.
+    /// Returns true when `moment` is in one of them.
     #[must_use]
     pub fn contain(&self, moment: Timestamp) -> bool {
         self.iter().any(|sliver| sliver.contains(moment))
@@ -35,13 +35,14 @@ impl Slivers {
 }
 
 impl Wanted {
-    /// Returns the time that is asked for.
+    /// Returns the span of all requested ranges.
     #[must_use]
     pub const fn range(&self) -> TimeRange {
         TimeRange { from: self.from, to: self.to }
     }
 
-    /// Returns true when a node of this level that starts at `start` lies in one bucket and is wanted as a whole.
+    /// Returns true when a node of this level that starts at `start` is in one bucket and within the requested
+    /// ranges.
     pub(super) fn takes(&self, level: Level, start: Timestamp) -> bool {
         self.fits(level) && self.from <= start && start.plus_ms(level.ms()) <= self.to
     }

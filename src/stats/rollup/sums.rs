@@ -1,4 +1,4 @@
-//! The nodes of a tree while it is built or read: their entries lie in one list that all share.
+//! The nodes of a tree while it is built or read: their entries share one list.
 
 use std::ops::Range;
 
