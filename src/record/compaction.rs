@@ -1,9 +1,9 @@
-//! Compaction: the actor that turns rows into blocks, small blocks into large ones, and drops what has been kept long
-//! enough.
+//! Compaction: the actor that turns rows into blocks, small blocks into large ones, and drops blocks that have been
+//! kept long enough.
 //!
-//! Its work comes in passes, each of which can be killed anywhere: what a segment was given counts only with the commit in
-//! the history database that also takes the rows away. One pass runs at a time, on a thread of its own; checks, requests
-//! and the recorder wait for none of it.
+//! Its work is done in passes, each of which can be killed anywhere: the contents of a segment count only with the
+//! commit in the history database that also removes the rows. One pass runs at a time, on a thread of its own;
+//! checks, requests and the recorder do not wait for it.
 //!
 //! - `seal`: fresh rows become blocks and rollups of hours, in segments of a day.
 //! - `merge`: days become large blocks and rollups of days, in segments of a longer period.
@@ -75,9 +75,8 @@ impl Collect for CompactionCounters {
 /// The beginning of a pass.
 #[derive(Clone, Copy, Debug)]
 struct Began {
-    /// The time for which it was asked.
+    /// The requested time.
     time: JudgedTime,
-    /// The moment of that.
     at: Instant,
 }
 
@@ -95,7 +94,7 @@ pub struct Compaction {
     began: Began,
     /// Days with a block that cannot be read, and when that was noticed.
     unmergeable: HashMap<SegmentId, Timestamp>,
-    /// Day of the last look for status changes that nobody needs any more.
+    /// Day of the last check for status changes that are no longer needed.
     pruned_on: Option<i64>,
     /// Rows deleted since their room was last made free.
     deleted: u64,
@@ -152,11 +151,11 @@ impl Compaction {
         time.plus_ms(i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Seals what is due at `now`, and nothing else, unless another process is at it: for whoever brings more than a pass
-    /// can wait for.
+    /// Seals what is due at `now`, and nothing else, unless another process is sealing: for callers that write more
+    /// rows than may wait for a pass.
     ///
     /// # Errors
-    /// When a database fails; what was done stays done.
+    /// When a database fails; work done before stays done.
     pub async fn seal_all(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
         let sealed = self.seal(now).await;
@@ -228,7 +227,7 @@ impl Compactor {
                 tracing::warn!(%error, "compaction of the history is put off");
             }
             for waiter in compactor.waiting.drain(..) {
-                // Whoever has stopped waiting needs no answer.
+                // A caller that has stopped waiting needs no answer.
                 let _ = waiter.send(result.is_ok());
             }
             if !compactor.asked.is_empty() {

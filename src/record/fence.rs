@@ -1,7 +1,7 @@
-//! What a node may still write: facts of partitions that another node has taken meanwhile are refused.
+//! The fence: a node's facts of partitions that another node has taken meanwhile are refused.
 //!
-//! A check that was made before the other node took over is history all the same, and is kept. What was made afterwards is
-//! not: the new owner looks itself. Status changes are the owner's alone.
+//! A check that was made before the other node took over is kept as history. A later one is not: the new owner checks
+//! by itself. Status changes are written by the owner alone.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -74,7 +74,8 @@ pub(super) fn permitted(
     permitted
 }
 
-/// What waits since an earlier process of this node has no token any more, but nobody else has taken it since.
+/// Facts that wait since an earlier process of this node have no token any more; they are valid if no other node has
+/// taken the partition since.
 fn is_ours(member: &Member, fence: Option<&Fence>, hold: &Hold) -> bool {
     hold.holder == Some(member.folder) && fence.is_none_or(|fence| *fence == hold.fence)
 }

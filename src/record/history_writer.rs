@@ -57,7 +57,7 @@ impl HistoryWriter {
             None => Cow::Borrowed(batch),
         };
         let mut locations = self.locations.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        // What comes from the spool or from elsewhere may name a location that this process does not have.
+        // Results from the spool or from a remote location may name a location that this process does not have.
         let named = self.codes.iter().chain(batch.checks.iter().map(|check| &check.location));
         let unknown: BTreeSet<&LocationCode> = named.filter(|code| !locations.knows(code)).collect();
         let is_news = !unknown.is_empty();

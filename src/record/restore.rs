@@ -32,9 +32,10 @@ use crate::store::{Databases, StoreError, probe_locations, services};
 
 /// Services loaded at a time.
 const PAGE: u64 = 1_000;
-/// Services restored at once.
+/// Services restored at the same time.
 const AT_ONCE: usize = 32;
-/// The span before the last result, in milliseconds, of which all results are read in one go; others are looked up.
+/// The span before the last result, in milliseconds, of which all results are read in one query; others are looked
+/// up.
 const RECENT_MS: i64 = 900_000;
 /// The same for services that another node watched until a moment ago, before now.
 const HANDED_OVER_MS: i64 = 120_000;
@@ -47,17 +48,17 @@ struct Past {
     locations: LocationNumbers,
     /// Numbers of the locations that are known.
     numbers: HashMap<LocationKey, i32>,
-    /// The locations elsewhere that are not known yet, but will be, by their numbers.
+    /// The numbers of remote locations that are not known yet, but will be.
     absent: HashMap<i32, LocationCode>,
     votes: LatestVotes,
-    /// The span in which `votes` knows all rows.
+    /// The span of which `votes` has all rows.
     looked: Within,
     statuses: HashMap<ServiceKey, StatusChange>,
     /// Of services that went up and down lately.
     flapping: HashMap<ServiceKey, Flapping>,
 }
 
-/// The services that begin to be watched, and when.
+/// Services whose monitoring starts, and when.
 #[derive(Clone, Copy)]
 struct Beginning {
     partitions: Partitions,
@@ -67,7 +68,6 @@ struct Beginning {
 }
 
 impl Beginning {
-    /// The watches before.
     const fn source(self) -> MemorySource {
         if self.is_handed_over { MemorySource::OtherProcess } else { MemorySource::EndedProcess }
     }
@@ -88,7 +88,7 @@ pub struct Restored {
     pub id: Id,
     /// The time until which results back the last recorded status.
     pub backed_until: Option<Timestamp>,
-    /// The history was not there yet: what was measured before is looked up when it is.
+    /// Set when the history was not available at start: the past is looked up once it is.
     forgotten: Option<Arc<Definition>>,
 }
 
@@ -104,8 +104,8 @@ pub async fn services(announcer: &Announcer) -> Result<Vec<Restored>, StoreError
     each_service(announcer, past.ok(), beginning).await
 }
 
-/// Starts a watch for every stored service of partitions that have just come to this node. It goes on from its past, or
-/// not at all: another node told of it until a moment ago.
+/// Starts a watch for every stored service of partitions that have just come to this node. It continues from the
+/// service's past, or is not started at all: another node reported its status until a moment ago.
 ///
 /// # Errors
 /// When a database fails.
@@ -115,8 +115,8 @@ pub async fn taken(announcer: &Announcer, partitions: Partitions) -> Result<Vec<
     each_service(announcer, Some(past), beginning).await
 }
 
-/// The same while the history is away, or lacks what still waits for it: services start from scratch, and
-/// [`figures::of_past`] adds what was measured before.
+/// The same while the history is away, or lacks facts that still wait for it: services start from scratch, and
+/// [`figures::of_past`] adds the earlier measurements.
 ///
 /// # Errors
 /// When the main database fails.
@@ -188,7 +188,7 @@ async fn read_past(announcer: &Announcer, beginning: Beginning) -> Result<Past, 
     Ok(Past { is_known: true, locations, numbers, absent, votes, looked, statuses, flapping })
 }
 
-/// Returns the locations elsewhere that are in use, and that the engine does not know yet. One that is gone has no vote.
+/// Returns the remote locations in use that the engine does not know yet. A deleted one has no vote.
 async fn absent(
     announcer: &Announcer,
     numbers: &LocationNumbers,
@@ -199,7 +199,7 @@ async fn absent(
     Ok(absent.filter_map(|code| Some((*numbers.numbers(&[code.to_string()]).first()?, code))).collect())
 }
 
-/// Returns the locations whose results may still vote: a slow service's older ones are fresh as well.
+/// Returns the locations whose results may still vote: older results of a slow service are fresh as well.
 fn expect(past: &Past, definition: &Definition, now: Timestamp) -> Expected {
     let task = definition.task.as_ref();
     let places = task.into_iter().flat_map(|task| &*task.locations);
@@ -243,8 +243,8 @@ fn backed_until(definition: &Definition, last: Timestamp, now: Timestamp, source
     }
 }
 
-/// Looks up the past of a service that started without it. The time until that start is a gap, and is noted
-/// as one, as the service itself would have done.
+/// Looks up the past of a service that started without it. The time until that start is recorded as a no-data period,
+/// as the service itself would have done.
 async fn recall(
     databases: &Databases,
     service: &Restored,

@@ -24,7 +24,7 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Begins before the first result of a service that was checked this often.
+    /// A sweep that starts before the first result of a service that was checked at this interval.
     pub(super) const fn new(service: ServiceKey, interval_ms: i64, cause: ChangeCause) -> Self {
         Self {
             service,

@@ -1,4 +1,4 @@
-//! Background work on the main database: old idempotency keys and events are forgotten. What the history needs is `compaction`.
+//! Background work on the main database: deletes old idempotency keys and events. The history has `compaction`.
 
 use std::sync::Arc;
 use std::time::Duration;

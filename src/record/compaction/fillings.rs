@@ -18,7 +18,6 @@ const RECOUNT_MS: i64 = 600_000;
 /// Results that were counted, by bucket.
 #[derive(Debug, Default)]
 pub(super) struct Fillings {
-    /// Results before `until`.
     settled: HashMap<i16, u64>,
     until: Timestamp,
     /// The moment at which everything was counted; `None`: never.

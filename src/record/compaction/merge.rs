@@ -1,7 +1,7 @@
 //! Merging: the small blocks of a day become large ones, with rollups of the day, in the segment of a longer period.
 //!
-//! A day is merged once nobody asks for its minutes any more. The segment of the day is retired with the commit that makes
-//! the large blocks count.
+//! A day is merged once its minutes are no longer requested. The segment of the day is retired with the commit that
+//! makes the large blocks count.
 
 use std::sync::atomic::Ordering;
 
@@ -28,7 +28,7 @@ const SERVICES_AT_ONCE: u64 = 200;
 impl Compaction {
     /// Merges all days that are due.
     pub(super) async fn merge(&mut self, now: JudgedTime) -> Result<(), StoreError> {
-        // Its minutes are gone with the merging of a day: it must be over in any case.
+        // Merging a day removes its minutes, so the day must be over in any case.
         let now = now.earliest;
         let visible = segments::visible(self.history.reader()).await?;
         let is_due = |segment: &&Segment| {
@@ -46,7 +46,7 @@ impl Compaction {
                 self.unmergeable.insert(day.id, now);
             }
             merged = merged.and(result.map_err(StoreError::from));
-            // A long merge must not let rows pile up.
+            // A long merge must not let unsealed rows accumulate.
             self.seal(self.present()).await?;
         }
         merged

@@ -24,7 +24,7 @@ const HOUR_SETTLE_MS: i64 = 600_000;
 
 /// Rows of one bucket that are sealed at once: they are in memory meanwhile. Only an import brings more.
 const BUCKET_ROWS_AT_ONCE: u64 = 262_144;
-/// So many deleted rows are worth a look over the table.
+/// Number of deleted rows from which reclaiming the table's space is worthwhile.
 const RECLAIM_ROWS: u64 = 100_000;
 
 /// A bucket and the instant before which its rows are sealed.
@@ -40,7 +40,7 @@ impl Compaction {
         let mut group: Vec<Due> = Vec::new();
         let mut rows = 0;
         for (filling, boundary) in due {
-            // One whose pieces meet with late results waits for the next pass.
+            // A filling whose pieces meet with late results waits for the next pass.
             let Some(rest) = self.seal_pieces(filling.bucket, boundary).await? else { continue };
             group.push((filling.bucket, boundary));
             rows += rest;
@@ -59,8 +59,8 @@ impl Compaction {
         Ok(())
     }
 
-    /// From here on results from before the boundaries are looked up in blocks before they become rows; all others go on
-    /// without waiting for what follows.
+    /// Announces the boundaries. From here on results from before the boundaries are looked up in blocks before they
+    /// become rows; all others continue without waiting.
     async fn announce(&self, due: &[(Filling, Timestamp)]) -> Result<(), HistoryError> {
         let Some(boundary) = due.iter().map(|(_, boundary)| *boundary).max() else { return Ok(()) };
         let transaction = self.history.begin().await?;
@@ -95,8 +95,8 @@ impl Compaction {
         Ok(Some(left))
     }
 
-    /// The hours that are over. Results that come later for an hour that is sealed are looked up one by one, for good: so a
-    /// clock that is doubted seals no hour that may still be to come, unless the rows become too many.
+    /// The end of the hours that are over. Results that arrive for a sealed hour are looked up one by one, for good:
+    /// so a doubted clock seals no hour that may still be to come, unless the rows become too many.
     fn boundary(&self, filling: &Filling, now: JudgedTime) -> Option<Timestamp> {
         let boundary = if filling.rows > self.limits.rows_per_bucket {
             now.at.plus_ms(-i64::try_from(self.limits.result_settle_ms).unwrap_or(i64::MAX))
@@ -146,8 +146,7 @@ impl Compaction {
         Ok(true)
     }
 
-    /// Blocks and rollups of these rows, by the segment that they belong to. What was measured of a deleted service goes
-    /// nowhere.
+    /// Blocks and rollups of these rows, by the segment that they belong to. Rows of deleted services are dropped.
     async fn sort_out(&self, mut rows: Vec<FreshCheck>) -> Result<Vec<(Purpose, Sealed)>, StoreError> {
         rows.sort_unstable_by_key(|row| (row.series, row.entry.checked_at));
         let mut services: Vec<i64> = rows.iter().map(|row| row.series.service).collect();
@@ -194,7 +193,7 @@ pub(super) fn add_blocks(sealed: &mut Sealed, series: Series, entries: &[Entry])
 /// Most checks of a block that is written: larger ones are hardly smaller a check, and take longer to read.
 const MAX_CHECKS: usize = 4_096;
 
-/// Adds the rollup of checks that lie within one span of `level`.
+/// Adds the rollup of checks that are within one span of `level`.
 pub(super) fn add_rollup(sealed: &mut Sealed, series: Series, level: Level, entries: &[Entry]) {
     let Some(first) = entries.first() else { return };
     let start = level.start_of(first.checked_at);

@@ -12,7 +12,7 @@ use crate::store::{Connection, HistoryError};
 #[derive(Debug)]
 pub(super) struct SegmentWriter {
     history: History,
-    /// Those whose leftovers are gone and that nobody has failed to publish since.
+    /// Segments whose leftovers are removed and of which no publication has failed since.
     clean: HashSet<SegmentId>,
 }
 
@@ -51,7 +51,7 @@ impl SegmentWriter {
         self.clean.extend(pending.segments.values().map(|segment| segment.id));
     }
 
-    /// Somebody else may have written meanwhile.
+    /// Another process may have written meanwhile.
     pub(super) fn forget(&mut self) {
         self.clean.clear();
     }

@@ -1,10 +1,10 @@
 //! The actor that writes measurements.
 //!
-//! While a transaction is under way facts gather, and the next transaction takes all of them: group commit without a timer.
-//! What is counted as acknowledged is durable in the database. If that is away, facts wait in memory; when memory is
-//! full, all of it goes to the spool on disk, so that what is on disk is always older. When the database is back the
-//! spool is written first, then memory: everything in order. Results are shed, and counted, only when the spool is full
-//! or cannot be written. Status changes are never shed.
+//! While a transaction is running facts gather, and the next transaction takes all of them: group commit without a
+//! timer. Acknowledged facts are durable in the database. If that is away, facts wait in memory; when memory is full,
+//! all of it is moved to the spool on disk, so that the spool is always older than memory. When the database is back
+//! the spool is written first, then memory: everything in order. Results are shed, and counted, only when the spool
+//! is full or cannot be written. Status changes are never shed.
 
 mod counters;
 mod queue;
@@ -30,7 +30,7 @@ use crate::supervise::{Beat, Kind, Stop, Supervised};
 /// Batches in the mailbox before aggregators have to keep theirs.
 pub const MAILBOX: usize = 256;
 
-/// Where facts become durable: the history, or the way to whoever has it.
+/// The place where facts become durable: the history, or the way to the node that has it.
 pub trait Destination: Send + Sync {
     /// Stores a batch, all of it or nothing. One that was stored before changes nothing.
     fn store(&self, batch: Arc<Batch>) -> LocalBoxFuture<'static, Result<(), NotStored>>;
@@ -94,7 +94,7 @@ impl Recorder {
         }
     }
 
-    /// The same, which says here that changes of status have become durable.
+    /// The same recorder, which signals here that status changes have become durable.
     #[must_use]
     pub fn noting(self, news: Arc<News>) -> Self {
         Self { news, ..self }
@@ -125,7 +125,7 @@ impl Recorder {
         self.spill_while_failing();
     }
 
-    /// Where waiting results are on the disk at once, while they cannot be stored.
+    /// Moves all waiting results to the disk at once while they cannot be stored.
     fn spill_while_failing(&mut self) {
         if self.limits.spools_while_failing && self.is_backing_off {
             self.spill(false);
@@ -175,7 +175,7 @@ impl Recorder {
         let spooled = match self.spool.as_mut().map_or(Ok(None), Spool::oldest) {
             Ok(spooled) => spooled.cloned(),
             Err(error) => {
-                // What is on disk is older than memory: nothing is written before it.
+                // The spool is older than memory: nothing is written before it.
                 tracing::error!(%error, "the spool cannot be read; it is tried again");
                 self.back_off(ctx);
                 return;
@@ -220,7 +220,7 @@ impl Recorder {
         }
     }
 
-    /// Tries again in a while; whoever stops does not wait for that.
+    /// Tries again after a delay, which a stop does not wait for.
     fn back_off(&mut self, ctx: &mut Context<Self>) {
         self.is_backing_off = true;
         ctx.run_later(Duration::from_millis(self.limits.retry_ms), |recorder, ctx| {
@@ -234,7 +234,7 @@ impl Recorder {
 
     fn acknowledge(&mut self, flight: &Flight) {
         self.news.tell(&flight.batch);
-        // What went to the spool meanwhile is counted when it comes from there.
+        // Facts that were spooled meanwhile are counted when they are read from the spool.
         if flight.is_from_spool || !flight.is_spooled {
             self.counters.acked.fetch_add(flight.batch.checks.len() as u64, Ordering::Relaxed);
         }
@@ -264,7 +264,7 @@ impl Recorder {
 
     fn answer(&mut self) {
         for waiter in self.waiters.drain(..) {
-            // Whoever has stopped waiting needs no answer.
+            // A caller that has stopped waiting needs no answer.
             let _ = waiter.send(());
         }
     }
@@ -286,8 +286,8 @@ impl Recorder {
     }
 }
 
-/// Its memory dies with it, and without it all measurements would be lost: the process ends, and the next one goes on
-/// from what is durable.
+/// A crash would lose its memory, and without the recorder all measurements: the process ends, and the next one
+/// continues from the durable facts.
 impl Supervised for Recorder {
     const KIND: Kind = Kind::vital("recorder");
 }

@@ -1,4 +1,4 @@
-//! The times in which nobody listened for pings, as processes before this one have marked them.
+//! The times in which no process listened for pings, as marked by earlier processes.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};

@@ -1,9 +1,10 @@
-//! Facts on disk while the history database is away: a folder of numbered segments, written at one end and read at the
-//! other.
+//! Facts on disk while the history database is away: a folder of numbered segments, written at one end and read at
+//! the other.
 //!
-//! What [`Spool::append`] has accepted is durable and comes back in order, also after a crash. It is removed only when
-//! [`Spool::forget`] says that it is durable elsewhere; a crash before that gives it again, and rows that are written
-//! again change nothing. A segment that an earlier process wrote is never appended to. Calls block for the disk.
+//! Facts that [`Spool::append`] has accepted are durable and come back in order, also after a crash. They are removed
+//! only by [`Spool::forget`], when they are durable in the database; a crash before that returns them again, and rows
+//! that are written twice change nothing. A segment that an earlier process wrote is never appended to. Calls block
+//! for the disk.
 
 mod segment;
 
@@ -39,13 +40,12 @@ pub struct Spool {
     failed_reads: u32,
     /// Segments that could not be read however often it was tried. They stay where they are, for the next start.
     passed_over: Vec<Segment>,
-    /// The batch that was read and is not yet forgotten.
+    /// The batch that was read and is not yet removed.
     pending: Option<Batch>,
     next_number: u64,
     damages: u64,
 }
 
-/// A file.
 #[derive(Debug)]
 struct Segment {
     number: u64,
@@ -98,8 +98,7 @@ impl Spool {
         self.segments.iter().chain(&self.passed_over).map(|segment| segment.bytes).sum()
     }
 
-    /// Returns true while there is room below the limit. Whoever has something that must not be lost may append all the
-    /// same.
+    /// Returns true while there is room below the limit. Facts that must not be lost may be appended all the same.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.bytes() < self.max_bytes
@@ -132,7 +131,7 @@ impl Spool {
         let before = segment.bytes;
         let written = file.write_all(&frame).and_then(|()| file.sync_data());
         if let Err(error) = written {
-            // After a failed sync nobody knows what is on disk: this file is not appended to again.
+            // After a failed sync the contents on disk are unknown: this file is not appended to again.
             let cut = file.set_len(before);
             self.writer = None;
             if let Err(problem) = cut {
@@ -169,11 +168,11 @@ impl Spool {
         }
     }
 
-    /// Returns the batch that waits longest, the same until it is forgotten; `None` if nothing waits.
+    /// Returns the oldest batch, the same until it is removed by [`Spool::forget`]; `None` if nothing waits.
     ///
     /// # Errors
-    /// When it cannot be read now (no descriptors, a disk that fails). It still waits: ask again later. What cannot be read
-    /// however often it is tried is passed over until the next start, so that it does not hold up everything else.
+    /// When it cannot be read now (no descriptors, a disk that fails). It still waits: try again later. A batch that
+    /// is unreadable however often it is tried is skipped until the next start, so that it does not block the others.
     pub fn oldest(&mut self) -> io::Result<Option<&Batch>> {
         while self.pending.is_none() {
             let Some(number) = self.segments.front().map(|segment| segment.number) else { break };
@@ -191,16 +190,16 @@ impl Spool {
         Ok(self.pending.as_ref())
     }
 
-    /// Removes the oldest batch, which is durable elsewhere. A segment goes when nothing of it waits.
+    /// Removes the oldest batch, which is durable in the database. A segment is deleted once all of it is removed.
     pub fn forget(&mut self) {
         self.pending = None;
-        // Removes what has been read to its end. What cannot be read now is asked for again.
+        // Removes segments that were read to their end. A batch that cannot be read now is retried later.
         let _ = self.oldest();
     }
 
     fn begin_reading(&mut self, number: u64) -> io::Result<()> {
         if self.segments.len() == 1 {
-            // What comes from now on goes into a segment of its own.
+            // Later facts are written to a segment of their own.
             self.writer = None;
         }
         let path = self.path(number, EXTENSION);
@@ -229,7 +228,7 @@ impl Spool {
         }
     }
 
-    /// Keeps a segment of another version for whoever can read it.
+    /// Renames a segment of another version, so that a program that can read it finds it.
     fn set_aside(&mut self, number: u64) {
         self.damages += 1;
         let path = self.path(number, EXTENSION);
