@@ -98,7 +98,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// Returns true if another scope of the organisation has this name, in whatever case.
+/// Returns true if another scope of the organisation has this name, ignoring case.
 ///
 /// # Errors
 /// When the database fails.

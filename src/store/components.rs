@@ -49,7 +49,7 @@ pub(super) async fn of_pages(
     Ok(with_groups(components, shown))
 }
 
-/// Those of the components that are shown, with the groups that they stand in.
+/// The components that are shown, with the groups above them.
 fn with_groups(components: Vec<Component>, mut shown: HashSet<ComponentKey>) -> Vec<Component> {
     let parents: HashMap<ComponentKey, ComponentKey> =
         components.iter().filter_map(|component| Some((component.key, component.parent?))).collect();
@@ -80,7 +80,7 @@ pub async fn find(
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// Returns true if some page of the organisation has a component with this id. Whoever is confined is told so of none.
+/// Returns true if some page of the organisation has a component with this id. Always false for a confined token.
 ///
 /// # Errors
 /// When the database fails.

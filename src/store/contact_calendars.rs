@@ -35,7 +35,7 @@ pub async fn delete(connection: &impl ConnectionTrait, contact: i64) -> Result<b
     Ok(deleted.rows_affected > 0)
 }
 
-/// The key of the contact whose address has this hash. Organisations do not matter here: the secret says it all.
+/// The key of the contact whose address has this hash, of any organisation: the secret alone grants access.
 ///
 /// # Errors
 /// When the database fails.

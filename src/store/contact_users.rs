@@ -1,4 +1,4 @@
-//! Everybody who names a contact: as long as there is somebody, it cannot be deleted.
+//! The resources that name a contact: as long as there is one, it cannot be deleted.
 
 use sea_orm::ConnectionTrait;
 

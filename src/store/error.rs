@@ -1,7 +1,7 @@
 //! Errors of the store, with one type for each database.
 //!
-//! Whoever reads or writes one database gets the error of that one, so that `From` can say what its failure means: the API
-//! answers differently for each. [`StoreError`] is for work on both.
+//! Code that works on one database gets the error of that one, so that `From` can decide the meaning of its failure:
+//! the API answers differently for each. [`StoreError`] is for work on both.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -123,7 +123,7 @@ pub(super) fn is_out_of_time(error: &DbErr) -> bool {
     code(error).is_some_and(|code| ["55P03", "57014", "25P03"].contains(&&*code))
 }
 
-/// Returns true if SQLite says that the file is broken (SQLITE_CORRUPT), or no database (SQLITE_NOTADB).
+/// Returns true if SQLite reports that the file is broken (SQLITE_CORRUPT), or not a database (SQLITE_NOTADB).
 pub(super) fn is_damaged(error: &DbErr) -> bool {
     // The lowest byte is the primary code; codes of PostgreSQL have five characters.
     code(error).is_some_and(|code| {

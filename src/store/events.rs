@@ -1,8 +1,8 @@
-//! What became of incidents and maintenances, in its order, for whoever follows it.
+//! The log of changes of incidents and maintenances, in order, for the readers that follow it.
 //!
-//! A row is written in the transaction of every change, by `lifecycle`, through which all changes go, so that no writer can
-//! forget it. It holds no text: what is told is read when it is told. Numbers rise in the order
-//! of writing; on PostgreSQL a smaller one may become visible later than a larger one.
+//! A row is written in the transaction of every change, by `lifecycle`, through which all changes go, so that no
+//! writer can omit it. It holds no text: the contents of an event are read when it is published. Numbers rise in the
+//! order of writing; on PostgreSQL a smaller one may become visible later than a larger one.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ use crate::store::MainError;
 
 /// The time for which they are kept, in milliseconds.
 pub const KEPT_MS: i64 = 60 * 60 * 1_000;
-/// Rows in one statement.
+/// Rows per statement.
 const AT_ONCE: usize = 500;
 /// Rows that one statement removes.
 const REMOVED_AT_ONCE: u64 = 5_000;
@@ -34,17 +34,17 @@ const REMOVED_AT_ONCE: u64 = 5_000;
 pub struct Event {
     /// Its number.
     pub number: i64,
-    /// The number of the last change that is told with it: its own, unless several are told as one.
+    /// The number of the last change in this event: its own, unless several changes are published as one.
     pub through: i64,
     /// Database key of the organisation.
     pub organisation: i64,
     /// Incident or maintenance.
     pub kind: Kind,
-    /// What became of it.
+    /// The kind of change.
     pub act: Act,
     /// The incident or maintenance.
     pub subject: Id,
-    /// Of what is deleted, the services that it concerned; of everything else nothing: that is read when it is told.
+    /// For a deletion, the services that it concerned; otherwise empty: they are read when the event is published.
     pub services: Vec<ServiceKey>,
     /// The services that it concerned until then and no more.
     pub former: Vec<ServiceKey>,
@@ -72,7 +72,8 @@ pub async fn newest(connection: &impl ConnectionTrait) -> Result<i64, MainError>
     Ok(newest.into_tuple().one(connection).await?.unwrap_or_default())
 }
 
-/// The services that these incidents and maintenances of an organisation concern now, each with what it belongs to.
+/// The services that these incidents and maintenances of an organisation concern now, each with its incident or
+/// maintenance.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

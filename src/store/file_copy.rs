@@ -1,6 +1,6 @@
-//! A SQLite file that others may be writing: copied as it is at one moment, checked and counted.
+//! A SQLite file that others may be writing: copied as of one moment, checked and counted.
 //!
-//! A copy is one file without a log beside it. Whoever writes meanwhile goes on; its log grows until the copy is done.
+//! A copy is one file without a write-ahead log. Writers continue meanwhile; the log grows until the copy is done.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,12 +10,12 @@ use sea_orm::sqlx::{self, AssertSqlSafe, ConnectOptions as _, Connection as _};
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 use watchkeeper_migration::{HistoryMigrator, MainMigrator, SegmentMigrator};
 
-/// The wait for a lock that somebody else holds.
+/// The wait for a lock of another process.
 const BUSY: Duration = Duration::from_secs(30);
-/// The most that one check says of one file.
+/// Maximum number of complaints of one check of one file.
 const COMPLAINTS: usize = 10;
 
-/// What a SQLite file of an installation holds.
+/// The contents of a SQLite file of an installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// The main database.
@@ -99,7 +99,7 @@ impl DatabaseFile {
     /// # Errors
     /// When it is not there or cannot be opened.
     pub async fn open_to_read(file: &Path) -> Result<Self, FileError> {
-        // Without a log beside it nobody writes, and none needs to be made.
+        // Without a log beside the file there is no writer, and none needs to be made.
         let log = file.with_file_name(format!("{}-wal", file.file_name().unwrap_or_default().display()));
         let options = SqliteConnectOptions::new().foreign_keys(false).read_only(true);
         Self::open_with(file, options.immutable(!log.exists())).await
@@ -124,7 +124,7 @@ impl DatabaseFile {
         copied.map(|_| ()).map_err(|problem| self.failed(problem))
     }
 
-    /// What SQLite finds wrong in it; nothing is found in a sound file.
+    /// The defects that SQLite finds in the file; empty for a sound file.
     ///
     /// # Errors
     /// When it is no database, or cannot be read.
@@ -158,7 +158,7 @@ impl DatabaseFile {
         step.map_err(|problem| self.failed(problem))
     }
 
-    /// The first step of its schema that this program does not know.
+    /// The first migration of its schema that this program does not know.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -243,7 +243,7 @@ impl DatabaseFile {
         Ok(keys.into_iter().map(|(table, key)| LastKey { table, key }).collect())
     }
 
-    /// Lets its tables give no key that is not above these.
+    /// Raises the last keys of its tables, so that later keys are above these.
     ///
     /// # Errors
     /// When it cannot be written.

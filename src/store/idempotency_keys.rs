@@ -30,7 +30,7 @@ pub struct Run {
     pub token: i64,
     /// The key.
     pub key: String,
-    /// Drawn anew for every run.
+    /// Random id of this run.
     pub claim: Id,
 }
 
@@ -39,11 +39,11 @@ pub struct Run {
 pub struct StoredAnswer {
     /// The request that it answers.
     pub fingerprint: Fingerprint,
-    /// What is kept of the answer.
+    /// The stored answer.
     pub answer: KeptAnswer,
 }
 
-/// What is kept of an answer.
+/// The stored parts of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptAnswer {
     /// Its status and headers.
@@ -61,7 +61,7 @@ pub struct AnswerHead {
     pub status: u16,
     /// `Location`.
     pub location: Option<String>,
-    /// `Content-Language`: a repeated answer speaks the language of the first.
+    /// `Content-Language`: a repeated answer has the language of the first.
     pub language: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub enum Claimed {
     Answered(StoredAnswer),
 }
 
-/// A run that asks for its key.
+/// A run that claims its key.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRun<'a> {
     /// The run.
@@ -85,7 +85,7 @@ pub struct NewRun<'a> {
     pub fingerprint: &'a Fingerprint,
     /// The node that runs it.
     pub node: Id,
-    /// Now. While the time is doubted no answer is forgotten.
+    /// The present time. While it is doubted no answer is deleted.
     pub now: JudgedTime,
     /// The interval after which the key is free again unless the lease is prolonged, in milliseconds.
     pub lease_ms: i64,
@@ -122,7 +122,7 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
     }
     let known = Entity::find_by_id((run.token, run.key.clone())).lock_exclusive().one(connection).await?;
     match known {
-        // It was freed between the two statements: whoever comes next will have it.
+        // The key was freed between the two statements: the next request will get it.
         None => Ok(Claimed::Running),
         Some(known) if is_over(&known, now, lease_ms) => {
             Entity::update(row).exec(connection).await?;
@@ -295,7 +295,7 @@ pub async fn free_all_running(connection: &impl ConnectionTrait) -> Result<(), M
     Ok(())
 }
 
-/// Forgets keys whose time is over.
+/// Deletes expired keys.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,6 +1,6 @@
 //! Incident policies. Every finder is scoped by organisation.
 //!
-//! Whoever changes the order holds the lock of the organisation: places are 1, 2, 3 …, without gaps.
+//! Changes of the order need the lock of the organisation: positions are 1, 2, 3 …, without gaps.
 
 use std::collections::HashMap;
 

@@ -68,7 +68,7 @@ pub async fn find_for_update(
     }
 }
 
-/// Like [`find_for_update`], by the key of the row, for whoever works for every organisation.
+/// Like [`find_for_update`], by the key of the row, for code that works for every organisation.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

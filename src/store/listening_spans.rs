@@ -11,7 +11,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::store::MainError;
 
-/// The begin of a time of listening, and the last moment at which it was known to last.
+/// The start of a time of listening, and the last moment at which it was known to last.
 pub type ListeningSpan = (Timestamp, Timestamp);
 
 /// Spans that are read: as many as are remembered.
@@ -35,7 +35,7 @@ pub async fn insert(
     Ok(key)
 }
 
-/// Lets a span last until `to`; returns whether it is still there.
+/// Extends a span until `to`; returns whether it still exists.
 ///
 /// # Errors
 /// When the database fails.

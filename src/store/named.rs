@@ -34,7 +34,7 @@ pub(super) async fn services(
     rows.into_iter().map(named).collect()
 }
 
-/// Reads the services with these keys, each once, whoever owns them; those that do not exist are missing.
+/// Reads the services with these keys, each once, of any organisation; those that do not exist are missing.
 ///
 /// # Errors
 /// When the database fails or an id cannot be read.

@@ -1,5 +1,5 @@
-//! Notices: events that are no incidents. `lifecycle` begins and ends them, with their messages in the same transaction; writing
-//! is in `row_changes`.
+//! Notices: events that are not incidents. `lifecycle` starts and ends them, with their messages in the same
+//! transaction; writing is in `row_changes`.
 
 pub mod row_changes;
 

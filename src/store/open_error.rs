@@ -1,4 +1,4 @@
-//! What keeps a database from being used, in words for the operator; and the way up to date.
+//! Errors of opening a database, in words for the operator, with the way to bring it up to date.
 
 use sea_orm::{DatabaseConnection, DbErr};
 use sea_orm_migration::MigratorTrait;
@@ -6,8 +6,8 @@ use sea_orm_migration::MigratorTrait;
 use crate::config::credentials::without_urls;
 use crate::store::error::{is_away, is_damaged, is_out_of_time};
 
-/// An error while opening a database or bringing it up to date. What the driver said is part of the text, and not told
-/// a second time as its source.
+/// An error while opening a database or bringing it up to date. The text of the driver is part of this text, and not
+/// repeated as its source.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// It cannot be reached or refuses us.
@@ -42,7 +42,7 @@ pub enum OpenError {
     Newer {
         /// Address without credentials.
         url: String,
-        /// The first step that this version does not know.
+        /// The first migration that this version does not know.
         step: String,
     },
     /// Its file holds no database, or a broken one.
@@ -62,7 +62,7 @@ impl OpenError {
         if is_damaged(&problem) { Self::Damaged { url } } else { Self::Connect { url, problem } }
     }
 
-    /// Returns true if nobody answers there. That may change, a refusal will not.
+    /// Returns true if the server cannot be reached. That may change, a refusal will not.
     #[must_use]
     pub fn is_away(&self) -> bool {
         match self {

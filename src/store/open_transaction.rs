@@ -13,17 +13,17 @@ use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 pub enum OpenTransaction {
     /// Of a SQLite file: its own, or a savepoint of the common one.
     Sqlite(DatabaseTransaction),
-    /// PostgreSQL's own.
+    /// A transaction of PostgreSQL.
     Postgres(Bounded<PostgresTransaction>),
 }
 
 impl OpenTransaction {
-    /// Begins one of PostgreSQL's own.
+    /// Starts a transaction of PostgreSQL.
     pub(super) async fn begin_postgres(pool: &Bounded<DatabaseConnection>) -> Result<Self, DbErr> {
         Ok(Self::Postgres(pool.begin_postgres().await?))
     }
 
-    /// Begins one that only reads, and sees everything as it was at one moment.
+    /// Starts a read-only transaction that sees everything as of one moment.
     pub(super) async fn begin_snapshot(pool: &Bounded<DatabaseConnection>) -> Result<Self, DbErr> {
         match pool.get_database_backend() {
             DbBackend::Postgres => Ok(Self::Postgres(pool.begin_snapshot().await?)),
@@ -38,7 +38,7 @@ impl OpenTransaction {
     pub async fn end_reading(self) -> Result<(), DbErr> {
         match self {
             Self::Sqlite(transaction) => transaction.commit().await,
-            // The pool leaves it, and nobody waits for that.
+            // The pool rolls it back, without anybody waiting.
             Self::Postgres(transaction) => {
                 drop(transaction);
                 Ok(())

@@ -16,8 +16,8 @@ use crate::store::{MainError, incident_policies};
 /// Most keys per statement.
 const KEYS_AT_ONCE: usize = 1_000;
 
-/// Stores an organisation with the incident policy that stands from the start; its `key` is given by the database and
-/// returned in the result.
+/// Stores an organisation with its initial incident policy; its `key` is assigned by the database and returned in the
+/// result.
 ///
 /// # Errors
 /// When the database fails.
@@ -139,8 +139,8 @@ pub async fn lock(connection: &impl ConnectionTrait, key: i64) -> Result<(), Mai
     Ok(())
 }
 
-/// Locks several organisations, the same way and always in the same order: whoever writes rows of more than one of them begins
-/// with this.
+/// Locks several organisations, the same way and always in the same order: a transaction that writes rows of more
+/// than one of them starts with this.
 ///
 /// # Errors
 /// When the database fails.

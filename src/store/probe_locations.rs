@@ -1,7 +1,7 @@
-//! Locations in other places. A machine becomes one by an enrolment, which is used once.
+//! Remote locations. A machine becomes one by an enrolment, which is used once.
 //!
-//! A location is never deleted: its code stands in results, and is not given to another place. One that is no longer in
-//! use is disabled.
+//! A location is never deleted: its code is part of results, and is not reused for another location. One that is no
+//! longer in use is disabled.
 
 use sea_orm::sea_query::{Expr, OnConflict};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
@@ -81,7 +81,8 @@ pub async fn insert(
     Ok(Entity::insert(row).on_conflict(once).exec_without_returning(connection).await? == 1)
 }
 
-/// Lets another machine become the location. The present one stays it until then. Returns false for an unknown code.
+/// Prepares the enrolment of another machine as the location. The present one keeps it until then. Returns false for
+/// an unknown code.
 ///
 /// # Errors
 /// When the database fails.
@@ -101,8 +102,8 @@ pub async fn invite(
 }
 
 /// Makes the machine with these keys the location that the enrolment is for, and uses the enrolment up. `None`: it is
-/// unknown, used by another machine, or has expired. A machine that asks again, because it has heard no answer, is told
-/// the same.
+/// unknown, used by another machine, or has expired. A machine that repeats the request, because the answer was lost,
+/// gets the same answer.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.

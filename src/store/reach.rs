@@ -13,7 +13,7 @@ use crate::store::{MainError, dependencies, named, outages};
 /// Services in one statement: far below what a statement may bind.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
-/// Those of these services that are unreachable, and because of whom.
+/// Those of these services that are unreachable, each with the service that causes it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -149,7 +149,7 @@ pub async fn definitions(
     owned(connection, rows).await
 }
 
-/// The services with these keys, of every organisation: what locations in other places are given anew.
+/// The services with these keys, of every organisation: those whose definitions are sent to remote locations again.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -185,7 +185,7 @@ pub async fn organisations_with_services(connection: &impl ConnectionTrait) -> R
     Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(connection).await?)
 }
 
-/// The services with these keys, whoever owns them: for whoever has found the keys in an organisation's rows.
+/// The services with these keys, of any organisation: for callers that found the keys in an organisation's rows.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -278,7 +278,7 @@ pub async fn owners(
     Ok(owners)
 }
 
-/// Notes that the measurements of a deleted service are gone.
+/// Records that the measurements of a deleted service are erased.
 ///
 /// # Errors
 /// When the database fails.
@@ -307,7 +307,7 @@ fn to_row(service: &Service) -> ActiveModel {
         created_at: Set(service.created_at.ms()),
         updated_at: Set(service.updated_at.ms()),
         revision: Set(service.revision),
-        // Whoever writes a service leaves it to the maintenances.
+        // Set by maintenances, not by the writers of services.
         in_planned_maintenance: NotSet,
         ..settings::to_columns(service.settings.as_ref())
     }

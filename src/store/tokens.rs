@@ -81,7 +81,7 @@ pub async fn by_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<
     Ok(found)
 }
 
-/// Revokes a token: its row goes, and with it every right. `false` when there is no such token.
+/// Revokes a token by deleting its row. `false` when there is no such token.
 ///
 /// # Errors
 /// When the database fails.

@@ -23,7 +23,7 @@ use crate::store::{MainError, Reader};
 /// A transaction that may write; dropping it rolls back. `E` is the error of its database.
 #[derive(Debug)]
 pub struct Transaction<E = MainError> {
-    /// `None` only while it begins and ends.
+    /// `None` only while it starts and ends.
     inner: Option<OpenTransaction>,
     seat: Option<Seat>,
     written: std::sync::Mutex<WriteSet>,
@@ -41,12 +41,12 @@ struct Seat {
 #[derive(Debug)]
 pub(super) struct Group {
     open: Option<Common>,
-    /// Every commit is marked here before anybody is told of it.
+    /// Every commit is marked here before it is acknowledged.
     changes: Arc<Changes>,
-    /// What became of the last writes.
+    /// The record of the last writes.
     disk: Arc<DiskRecord>,
-    /// The last transaction neither began nor ended as it should (a full disk). SQLite may have undone it by itself, the
-    /// driver still counts it as open, and would never begin another: the connection is replaced.
+    /// The last transaction failed to start or end (a full disk). SQLite may have rolled it back by itself, the
+    /// driver still counts it as open, and would never start another: the connection is replaced.
     is_broken: bool,
 }
 
@@ -63,7 +63,7 @@ struct Common {
     outcome: Outcome,
     /// Transactions that have done their work and wait for the commit.
     waiting: usize,
-    /// Nobody joins any more: something in it failed, and what that did to it is not known for certain.
+    /// Closed for further members: a part of it failed, with an uncertain effect.
     is_closed: bool,
     /// The writes of the transactions that wait for the commit.
     written: Vec<WriteSet>,
@@ -75,7 +75,7 @@ impl Group {
         Self { open: None, changes, disk, is_broken: false }
     }
 
-    /// Commits what is open and tells everybody who waits.
+    /// Commits the open transaction and notifies all waiters.
     async fn end(&mut self) -> Result<(), DbErr> {
         let Some(common) = self.open.take() else { return Ok(()) };
         // So it stays if the runtime ends meanwhile.
@@ -88,24 +88,25 @@ impl Group {
                     self.disk.note_written();
                 }
             }
-            // Nobody knows for certain what has become of it.
+            // The outcome is uncertain.
             Err(error) => {
                 self.changes.mark_all();
                 self.disk.note_failed(error);
             }
         }
-        // Nobody else sets it: whoever ends the group has taken it.
+        // Set only here: the task that ends the group has taken it.
         let told = result.as_ref().copied().map_err(reason);
         self.is_broken = result.is_err();
         let _ = common.outcome.set(told);
-        // What could not be ended keeps other processes from writing for as long as its connection lives.
+        // A transaction that could not be ended keeps other processes from writing for as long as its connection
+        // lives.
         if let Err(error) = self.mend(&common.writer).await {
             tracing::warn!(%error, "the connection that writes could not be replaced");
         }
         result
     }
 
-    /// Returns true when what is open takes nobody in and has to be committed first.
+    /// Returns true when the open transaction is closed for further members and has to be committed first.
     fn is_closed(&self) -> bool {
         self.open.as_ref().is_some_and(|common| common.is_closed)
     }
@@ -151,7 +152,8 @@ impl Group {
     }
 }
 
-/// Commits what takes nobody in any more, in a task of its own: a caller who gives up meanwhile does not cut it off.
+/// Commits a transaction that is closed for further members, in a task of its own: a caller that gives up meanwhile
+/// does not interrupt it.
 async fn end_closed(mut guard: OwnedMutexGuard<Group>) -> Result<OwnedMutexGuard<Group>, DbErr> {
     let ended = tokio::spawn(async move {
         if let Err(error) = guard.end().await {
@@ -162,7 +164,7 @@ async fn end_closed(mut guard: OwnedMutexGuard<Group>) -> Result<OwnedMutexGuard
     ended.await.map_err(|error| DbErr::Custom(error.to_string()))
 }
 
-/// The driver's reason, for everybody who shares it.
+/// The driver's reason, for all members that share it.
 fn reason(error: &DbErr) -> RuntimeErr {
     match error {
         DbErr::Conn(reason) | DbErr::Exec(reason) | DbErr::Query(reason) => reason.clone(),
@@ -170,7 +172,7 @@ fn reason(error: &DbErr) -> RuntimeErr {
     }
 }
 
-/// Closes the one connection of the pool, which opens another when it is asked.
+/// Closes the one connection of the pool, which opens another on the next use.
 async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
     let failed = |error: sqlx::Error| DbErr::Conn(RuntimeErr::SqlxError(Arc::new(error)));
     let connection = writer.get_sqlite_connection_pool().acquire().await.map_err(failed)?;
@@ -207,12 +209,12 @@ impl<E> Transaction<E> {
         Ok(transaction)
     }
 
-    /// Says whom the writes of this transaction concern: what was kept of others stays. May be said more than once.
+    /// Names the scope of the writes of this transaction: cached data of others stays. May be called more than once.
     pub fn concerns(&self, scope: Scope) {
         self.with_written(|written| written.concern(scope));
     }
 
-    /// The same, unless it was said already.
+    /// The same, unless a scope was named already.
     pub fn concerns_at_most(&self, scope: Scope) {
         self.with_written(|written| {
             if !written.is_narrow() {
@@ -227,7 +229,7 @@ impl<E> Transaction<E> {
         self.open().copy_in(text, parts).await
     }
 
-    /// A statement that failed for want of space says so as well as a commit.
+    /// A statement that failed for lack of space is recorded like a commit.
     fn note_failure(&self, error: &DbErr) {
         if let Some(seat) = self.seat.as_ref().filter(|_| is_disk_full(error)) {
             seat.guard.disk.note_failed(error);
@@ -277,16 +279,17 @@ impl<E: From<DbErr>> Transaction<E> {
     /// Commits. Returns when everything is durable.
     ///
     /// # Errors
-    /// When the database fails; then nothing of it has happened, unless PostgreSQL gave no answer to the commit: then nobody
-    /// knows.
+    /// When the database fails; then nothing of it has happened, unless PostgreSQL gave no answer to the commit: then
+    /// the outcome is unknown.
     pub async fn commit(self) -> Result<(), E> {
         Ok(self.try_commit().await?)
     }
 
-    /// Undoes everything, and returns when what was read is durable: others of the common transaction may have written it.
+    /// Undoes everything, and returns when all data that was read is durable: other members of the common transaction
+    /// may have written it.
     ///
     /// # Errors
-    /// When the database fails; then it is not known what has become of that which was read.
+    /// When the database fails; then the outcome of the data that was read is unknown.
     pub async fn undo(self) -> Result<(), E> {
         Ok(self.try_undo().await?)
     }
@@ -300,7 +303,7 @@ impl Seat {
         common.waiting += 1;
         let outcome = Arc::clone(&common.outcome);
         drop(guard);
-        // In a task of its own, so that a caller who gives up leaves no open transaction behind.
+        // In a task of its own, so that a caller that gives up leaves no open transaction behind.
         let committed = tokio::spawn(async move {
             // Those who came meanwhile have done their work when this turn comes; the first one back commits for all.
             let mut group = turn.lock_owned().await;
@@ -319,7 +322,7 @@ impl Seat {
 
 impl<E> Drop for Transaction<E> {
     fn drop(&mut self) {
-        // Its rollback comes before whatever its connection does next.
+        // Its rollback is executed before the next statement of its connection.
         drop(self.inner.take());
         let Some(Seat { mut guard, .. }) = self.seat.take() else { return };
         let Some(common) = &mut guard.open else { return };
@@ -327,7 +330,7 @@ impl<E> Drop for Transaction<E> {
         if common.waiting > 0 {
             return;
         }
-        // Nobody will come back to end it, and an open transaction keeps other processes from writing.
+        // No task will end it later, and an open transaction keeps other processes from writing.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 if let Err(error) = guard.end().await {

@@ -14,7 +14,7 @@ use crate::store::announcements::{Announced, Candidates, Choice, Kind, TimelineE
 
 pub(super) struct Maintenances;
 
-/// The states of those that visitors are told of.
+/// The states in which visitors see a maintenance.
 const ANNOUNCED: [MaintenanceStatus; 2] = [MaintenanceStatus::InProgress, MaintenanceStatus::Scheduled];
 
 fn coming(organisation: i64) -> Select<maintenance::Entity> {

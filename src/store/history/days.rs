@@ -42,7 +42,7 @@ pub async fn fresh(
     );
     let mut found = Vec::new();
     for some in buckets.chunks(BUCKETS_AT_ONCE) {
-        // Padded, so that only one text is ever prepared.
+        // Padded, so that only one statement text is prepared.
         let padding = std::iter::repeat_n(&some[0], BUCKETS_AT_ONCE - some.len());
         let places = some.iter().chain(padding).map(|bucket| Value::from(*bucket));
         let values = [from.ms().into(), to.ms().into()].into_iter().chain(places);

@@ -1,9 +1,10 @@
-//! Status changes in the order in which they were recorded, for whoever reacts to them.
+//! Status changes in the order in which they were recorded, for readers that react to them.
 //!
-//! Numbers rise in that order among the partitions of a node: its recorder alone writes their changes, one transaction at a
-//! time. What was found out later about the past (late results, an import) is written beside it, and is not read here.
-//! PostgreSQL gives numbers before it shows rows. So whoever writes changes announces it with a shared lock of their
-//! partitions, and whoever must know that nothing below a number is on its way waits for these.
+//! Numbers rise in that order among the partitions of a node: its recorder alone writes their changes, one
+//! transaction at a time. Later findings about the past (late results, an import) are written beside it, and are not
+//! read here. PostgreSQL assigns numbers before rows are visible. So a writer of changes announces it with a shared
+//! lock of their partitions, and a reader that must know that no lower number is still to appear waits for these
+//! locks.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
@@ -52,7 +53,7 @@ pub async fn newest(connection: &impl ConnectionTrait, partitions: Partitions) -
     Ok(newest.map_or(0, |row| row.id))
 }
 
-/// The number of the newest row of all, whatever it tells; 0 when there is none.
+/// The number of the newest row of all, of any kind; 0 when there is none.
 ///
 /// # Errors
 /// When the database fails.
@@ -61,10 +62,10 @@ pub async fn last_number(connection: &impl ConnectionTrait) -> Result<i64, Histo
     Ok(newest.map_or(0, |row| row.id))
 }
 
-/// Announces that this transaction writes changes of these partitions, before it does.
+/// Announces that this transaction will write changes of these partitions.
 ///
 /// # Errors
-/// When the database fails, or somebody waits too long.
+/// When the database fails, or the wait for a reader takes too long.
 pub async fn announce(
     transaction: &impl ConnectionTrait,
     partitions: Partitions,
@@ -72,7 +73,7 @@ pub async fn announce(
     lock(transaction, partitions, "pg_advisory_xact_lock_shared").await
 }
 
-/// Waits until no transaction is writing changes of these partitions; none begins to before this one ends.
+/// Waits until no transaction is writing changes of these partitions; none starts writing before this one ends.
 ///
 /// # Errors
 /// When the database fails, or that takes too long.

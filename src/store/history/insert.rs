@@ -2,7 +2,7 @@
 
 use sea_orm::DbBackend;
 
-/// `INSERT` of so many rows of so many values; rows that exist already are left as they are.
+/// The text of an `INSERT` of this number of rows and values; existing rows are left as they are.
 pub(super) fn insert_text(
     backend: DbBackend,
     table: &str,

@@ -9,7 +9,7 @@ use crate::store::HistoryError;
 
 /// Results before this instant are sealed or being sealed.
 const SEALING: &str = "sealing";
-/// Locked by whoever moves results from rows into blocks, while it does.
+/// Locked while results are moved from rows into blocks.
 const MOVING: &str = "moving";
 /// The newest fencing token of the compaction lock.
 const COMPACTOR: &str = "compactor";
@@ -32,8 +32,8 @@ pub async fn hold(connection: &impl ConnectionTrait) -> Result<(), HistoryError>
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
 
-/// Says up to where results are going to be sealed. Waits for those who append without knowing; when this is committed
-/// everybody knows.
+/// Announces up to which time results are going to be sealed. Waits for writers that started without this knowledge;
+/// after the commit all of them have it.
 ///
 /// # Errors
 /// When the database fails.
@@ -54,7 +54,7 @@ pub async fn begin_move(connection: &impl ConnectionTrait) -> Result<(), History
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
 
-/// Returns a new fencing token for whoever takes the compaction lock. Earlier ones are refused from now on.
+/// Returns a new fencing token for the holder of the compaction lock. Earlier ones are refused from now on.
 ///
 /// # Errors
 /// When the database fails.
@@ -100,7 +100,7 @@ pub async fn put(connection: &impl ConnectionTrait, name: &str, value: i64) -> R
     Ok(())
 }
 
-/// Forgets a name.
+/// Deletes the progress with this name.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,9 +1,9 @@
 //! Segments: the units in which sealed results are kept and dropped.
 //!
 //! A segment holds the checks of some span of time whose services keep their history equally long. The catalogue of
-//! segments lies in the history database; what they hold lies beside it ([`storage`]): a file each on SQLite, a pair of
-//! partitions each on PostgreSQL. A row of a segment counts only once the catalogue says that its batch is sealed, so that
-//! one commit of the history database moves results from rows into blocks.
+//! segments is in the history database; their contents are beside it ([`storage`]): a file each on SQLite, a pair of
+//! partitions each on PostgreSQL. A row of a segment counts only once the catalogue lists its batch as sealed, so
+//! that one commit of the history database moves results from rows into blocks.
 
 pub mod folder_lock;
 pub mod storage;
@@ -28,7 +28,7 @@ pub struct Segment {
     pub purpose: Purpose,
     /// Rows of this and earlier batches count.
     pub sealed_batch: i64,
-    /// The time since which nobody new reads it.
+    /// The time of retirement, from which on it has no new readers.
     pub retired_at: Option<Timestamp>,
 }
 

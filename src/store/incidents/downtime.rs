@@ -1,4 +1,4 @@
-//! Incidents that count as downtime of the services that they affect, whatever was measured: for SLA targets.
+//! Incidents that count as downtime of the services that they affect, regardless of measurements: for SLA targets.
 
 use sea_orm::{ColumnTrait as _, ConnectionTrait, QueryFilter as _, QueryOrder as _};
 use watchkeeper_entities::incident::Column;
@@ -21,12 +21,12 @@ pub struct Counted {
     pub service: ServiceKey,
     /// The id of the incident.
     pub incident: Id,
-    /// From the time at which the incident counts for the service until it was over, or the service had recovered; at most until
-    /// the end of what was asked for.
+    /// From the time at which the incident counts for the service until its end or the recovery of the service; at
+    /// most until the end of the requested range.
     pub time: TimeRange,
 }
 
-/// The incidents of the sight that count as downtime of these services within a range, in the order of their begins.
+/// The visible incidents that count as downtime of these services within a range, in the order of their starts.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

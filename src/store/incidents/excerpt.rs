@@ -1,7 +1,8 @@
-//! Incidents read in part: as much as the trouble of some services can change, however many services the incident affects.
+//! Incidents read in part: no more than the trouble of some services can change, however many services the incident
+//! affects.
 //!
-//! Up to [`WHOLE_MAX`] services an incident is read whole. Beyond that, services that were not read are counted in `others`, and
-//! what is to be known of all of them is asked of the database.
+//! An incident of up to [`WHOLE_MAX`] services is read whole. Beyond that, services that were not read are counted in
+//! `others`, and facts about all of them are queried from the database.
 
 use sea_orm::sea_query::SelectStatement;
 use sea_orm::{
@@ -110,7 +111,7 @@ async fn count(connection: &impl ConnectionTrait, incident: i64) -> Result<u64, 
     Ok(number.unwrap_or_default().unsigned_abs())
 }
 
-/// The services that are read of an incident whoever asks for it.
+/// The services of an incident that every excerpt includes.
 async fn always_read(connection: &impl ConnectionTrait, incident: i64) -> Result<Vec<ServiceKey>, MainError> {
     let by_time = || keys_of(incident).order_by_asc(Column::AddedAt).order_by_asc(Column::ServiceId);
     let last = keys_of(incident).order_by_desc(Column::AddedAt).order_by_desc(Column::ServiceId);
@@ -119,9 +120,9 @@ async fn always_read(connection: &impl ConnectionTrait, incident: i64) -> Result
         last.limit(1),
         // As many as have some at most: whether there is room for more is to be known.
         by_time().filter(Column::Evidence.is_not_null()).limit(SERVICES_MAX as u64),
-        // The title names the worst trouble, whoever has it.
+        // The title names the service with the worst trouble, whichever it is.
         by_time().filter(Column::Impact.eq(Impact::MajorOutage.as_str())).limit(1),
-        // Whether there is one is to be known of all.
+        // An unrecovered one must be found among all services.
         by_time().filter(Column::RecoveredAt.is_null()).limit(1),
     ];
     let mut found: Vec<ServiceKey> = Vec::new();

@@ -1,7 +1,7 @@
-//! Services of open incidents that have not recovered yet, for whoever sees that they have.
+//! Services of open incidents that have not recovered yet, and the marking of their recovery.
 //!
-//! It works for every organisation at once; nothing that answers a client may use it. Notices affect nothing, so nothing
-//! recovers from them.
+//! The queries cover every organisation at once; handlers of clients must not use them. Notices affect nothing, so
+//! nothing recovers from them.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ pub struct RecoveredService {
     pub service: ServiceKey,
     /// The time since which it works.
     pub at: Timestamp,
-    /// Key of the incident that its outage belongs to.
+    /// Key of the incident of its outage.
     pub incident: Option<i64>,
 }
 
@@ -89,9 +89,9 @@ pub async fn mark(
     Ok(())
 }
 
-/// Notes of each of these services that it has recovered from every open incident that it was in by then, and from its own in any
-/// case: that may have been told of it later than its return began. Doing it again changes nothing. Gives what is news, by incident
-/// and service. The organisations of the services are locked.
+/// Marks each of these services as recovered from every open incident that it was in by then, and from its own in any
+/// case, which may have been opened after its recovery started. Repeating it changes nothing. Returns the new
+/// recoveries, by incident and service. The organisations of the services are locked.
 ///
 /// # Errors
 /// When the database fails.

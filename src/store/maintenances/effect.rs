@@ -19,7 +19,7 @@ use crate::model::service::{Service, ServiceKey};
 use crate::model::window::WindowKind;
 use crate::store::{MainError, services};
 
-/// Services looked at in one statement.
+/// Services per statement.
 const AT_ONCE: usize = 1_000;
 
 /// Those of these services that a maintenance in progress covers, planned or not.
@@ -50,8 +50,8 @@ pub async fn covered(
     Ok(found)
 }
 
-/// Makes the open windows of a maintenance equal to these services. Gives the services of which the engine must be told once this
-/// is committed.
+/// Makes the open windows of a maintenance equal to these services. Returns the services that the engine must update
+/// after the commit.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -25,7 +25,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Returns true if nothing can match, so that the database need not be asked.
+    /// Returns true if nothing can match, so that no query is needed.
     pub(super) fn selects_nothing(&self) -> bool {
         self.covering_any.as_ref().is_some_and(Vec::is_empty)
     }

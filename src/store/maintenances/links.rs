@@ -13,7 +13,7 @@ use crate::model::translated::Translated;
 use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, named};
 
-/// Maintenances looked at in one statement.
+/// Maintenances per statement.
 const AT_ONCE: usize = 1_000;
 
 /// A status page as others show it.

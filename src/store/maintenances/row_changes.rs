@@ -36,7 +36,7 @@ pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance
     Ok(())
 }
 
-/// Lets a maintenance stand for another window of its series.
+/// Assigns a maintenance to another window of its series.
 ///
 /// # Errors
 /// When the database fails.

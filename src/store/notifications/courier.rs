@@ -1,4 +1,5 @@
-//! What the courier asks of the outbox and writes into it, for every organisation at once; nothing that answers a client may use it.
+//! The courier's queries and writes of the outbox, for every organisation at once; handlers of clients must not use
+//! them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -137,7 +138,7 @@ pub async fn bring_forward(
     Ok(())
 }
 
-/// The same of every channel: whoever begins to deliver knows of no circuit that is open.
+/// The same for every channel: a courier that starts has no open circuit breaker.
 ///
 /// # Errors
 /// When the database fails.
@@ -163,8 +164,8 @@ fn later_tries(to: Timestamp) -> UpdateMany<Entity> {
         .filter(is_certain)
 }
 
-/// Deletes messages that ended before this time, but those about incidents and notices that last still: who was told of one has
-/// to be known to its end.
+/// Deletes messages that ended before this time, except those about open incidents and notices: their recipients must
+/// be known to the end.
 ///
 /// # Errors
 /// When the database fails.
@@ -205,7 +206,7 @@ pub async fn backlog(connection: &impl ConnectionTrait, now: Timestamp) -> Resul
     })
 }
 
-/// What waits.
+/// The waiting messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Messages.

@@ -1,7 +1,7 @@
-//! What is due, read fairly: first which channels have something, then the next few messages of each, so that what one
-//! organisation has waiting hides nothing of another, and costs nothing while its channel takes nothing.
+//! Due messages, read fairly: first the channels with any, then the next few messages of each, so that a backlog of
+//! one organisation hides no message of another, and costs nothing while its channel takes none.
 //!
-//! A row that cannot be read is left out and named; it waits until it expires.
+//! A row that cannot be read is left out and logged; it waits until it expires.
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,8 +34,8 @@ pub struct DueChannel {
     pub updated_at: Timestamp,
 }
 
-/// At most so many channels that are switched on and have something due, by their keys, beginning behind `after`. Costs as much
-/// as there are channels in which something waits.
+/// At most `most` enabled channels with due messages, by their keys, starting after `after`. Costs as much as there
+/// are channels with waiting messages.
 ///
 /// # Errors
 /// When the database fails.
@@ -76,18 +76,18 @@ impl DueChannel {
     }
 }
 
-/// What is wanted of a channel.
+/// The requested messages of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedMessages {
     /// The channel.
     pub channel: DueChannel,
-    /// Which of its messages.
+    /// The selection among its messages.
     pub selection: MessageSelection,
     /// Messages that are under way, or cannot be read.
     pub except: Vec<i64>,
 }
 
-/// Which messages of a channel are wanted.
+/// Selection among the messages of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageSelection {
     /// All of them.
@@ -98,8 +98,8 @@ pub enum MessageSelection {
     Steps,
 }
 
-/// The next messages of each channel that are due: at most so many steps of escalations, as many that were never tried, and as
-/// many that have waited longest.
+/// The next due messages of each channel: up to `most` each of steps of escalations, of messages that were never
+/// tried, and of those that have waited longest.
 ///
 /// # Errors
 /// When the database fails.
@@ -129,7 +129,7 @@ pub async fn due_messages(
     Ok(found)
 }
 
-/// The statements that find what is wanted of a channel, each by an index of its own.
+/// The statements that find the requested messages of a channel, each by an index of its own.
 fn selections(wanted: &WantedMessages, most: u64) -> Vec<String> {
     let channel = wanted.channel.key;
     let except: Vec<String> = wanted.except.iter().map(i64::to_string).collect();
@@ -174,7 +174,7 @@ fn due_message(row: &QueryResult, channel: &DueChannel) -> Result<DueMessage, Ma
     })
 }
 
-/// At most so many messages, of any channel, that have expired by `now` and are due since `due_before`.
+/// At most `most` messages, of any channel, that have expired by `now` and are due since `due_before`.
 ///
 /// # Errors
 /// When the database fails.

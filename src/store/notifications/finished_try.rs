@@ -14,9 +14,9 @@ pub struct Ended {
     pub channel: i64,
     /// The id of what it is about.
     pub subject: String,
-    /// The line that it stood in.
+    /// The line of the message.
     pub line: Line,
-    /// True if it is a digest: what follows about the subjects that it tells waits for it.
+    /// True for a digest: later messages about its subjects wait for it.
     pub is_digest: bool,
     /// The try.
     pub attempt: Try,
@@ -43,7 +43,7 @@ impl Ended {
             channel: message.channel,
             subject: message.subject.clone(),
             line: message.line,
-            // What waits for a digest is found by `release_stranded`.
+            // Messages that wait for a digest are found by `release_stranded`.
             is_digest: false,
             attempt,
             next_at: None,

@@ -1,7 +1,7 @@
-//! The order of the messages of a channel: what waits for what, and what is released when that has ended.
+//! The order of the messages of a channel: which message waits for which, and what is released when one has ended.
 //!
-//! Messages about one subject leave one after the other, in each line of a channel. A digest is in front of what follows about
-//! the subjects that it tells, for those who read it; a step of an escalation waits for no digest.
+//! Messages about one subject are sent one after the other, in each line of a channel. A digest precedes later
+//! messages about its subjects, for the readers of the digest; a step of an escalation waits for no digest.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ use crate::store::notifications::holds::due_from;
 enum QueueScope {
     /// All of them: they arrive in one place.
     Channel,
-    /// Those for the same contact, or for nobody in particular: the channel sends mails.
+    /// Those for the same contact, or for no contact: the channel sends mails.
     Mailbox,
 }
 
@@ -129,7 +129,8 @@ fn delivered_about_subject(scope: QueueScope) -> SelectStatement {
     query.and_where(Expr::col((later, Column::Id)).gt(Expr::col((Entity, Column::Id)))).to_owned()
 }
 
-/// Returns true for a message that waits for a digest: one that tells its subject, or tells others before a later digest does.
+/// Returns true for a message that waits for an earlier digest of its channel: a later digest, or a message about a
+/// subject that the digest includes.
 fn waits_for_digest() -> SimpleExpr {
     let (digest, gathered) = (Alias::new("digest"), Alias::new("gathered"));
     let of_gathered = |column: Column| Expr::col((gathered.clone(), column));
@@ -156,7 +157,7 @@ fn waits_for_digest() -> SimpleExpr {
         .and(Expr::exists(in_front))
 }
 
-/// Messages that cannot be tried just now, though they are due.
+/// Messages that cannot be tried now, though they are due.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutOfOrder {
     /// An earlier one about the same subject has not ended: it was redelivered.
@@ -189,7 +190,7 @@ pub async fn out_of_order(connection: &impl ConnectionTrait, keys: &[i64]) -> Re
     Ok(found)
 }
 
-/// Lets these messages wait until what is in front of them has ended.
+/// Makes these messages wait until earlier ones have ended.
 ///
 /// # Errors
 /// When the database fails.

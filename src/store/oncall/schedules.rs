@@ -64,7 +64,7 @@ pub async fn find(
     wanted.one(connection).await?.map(from_row).transpose()
 }
 
-/// The schedules with these keys, whoever owns them.
+/// The schedules with these keys, of any organisation.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

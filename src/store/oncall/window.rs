@@ -4,7 +4,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, Select};
 
 use crate::clock::Timestamp;
 
-/// What a list is narrowed to; `None` = not by this.
+/// Filter of a list; `None` = not filtered by this.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Keys of schedules.
@@ -13,11 +13,11 @@ pub struct Filter {
     pub contacts: Option<Vec<i64>>,
     /// Only what ends later.
     pub from: Option<Timestamp>,
-    /// Only what begins earlier.
+    /// Only entries that start earlier.
     pub to: Option<Timestamp>,
 }
 
-/// The columns that a filter looks at.
+/// The columns that a filter uses.
 pub(super) struct Columns<C> {
     /// The schedule, where there is one.
     pub(super) schedule: Option<C>,

@@ -49,7 +49,7 @@ pub(super) trait Cells {
 }
 
 impl Cells for SqliteRow {
-    /// SQLite keeps in a column whatever it was given, so the value says its type itself.
+    /// A column of SQLite may hold values of any type, so the type is that of the value.
     fn cell(&self, place: usize, kind: Kind) -> Result<Cell<'_>, Unfit> {
         let value = self.try_get_raw(place)?;
         if value.is_null() {
@@ -104,7 +104,8 @@ impl Cell<'_> {
         }))
     }
 
-    /// Adds it to a checksum, so that no two rows look the same: every value says its type and length.
+    /// Adds it to a checksum, so that no two different rows have the same input: every value includes its type and
+    /// length.
     pub(super) fn digest(&self, sum: &mut Sha256) {
         match self {
             Self::Null => sum.update([0]),

@@ -23,7 +23,7 @@ struct Copy<'c> {
     waiting: Vec<u8>,
 }
 
-/// An error on the way, before it is known whose.
+/// An error on the way, before it is known which row caused it.
 enum Failure {
     Source(sqlx::Error),
     Target(sqlx::Error),
@@ -40,7 +40,7 @@ pub(super) async fn copy_page(
     (unit, page): (&Unit, &Page),
     before: &Progress,
 ) -> Result<Progress, PromotionError> {
-    // A key that was drawn once is never drawn again, also when its row is gone.
+    // A key that was used once is never used again, also when its row is deleted.
     let is_last = page.upto.is_none();
     let drawn = if is_last && unit.table.has_drawn_key { source.last_drawn(unit).await? } else { None };
     let rows = unit.source_rows().sqlite(page).fetch(source.connection(unit).await?);

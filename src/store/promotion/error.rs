@@ -1,11 +1,11 @@
-//! What keeps a promotion from being done, in words for the operator.
+//! Errors of a promotion, in words for the operator.
 
 use sea_orm::sqlx;
 
 use super::cell::Unfit;
 use crate::store::open_error::OpenError;
 
-/// An error of a promotion. Whatever it is, the embedded installation is as it was.
+/// An error of a promotion. In every case the embedded installation is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum PromotionError {
     /// The embedded databases cannot be read.
@@ -22,7 +22,7 @@ pub enum PromotionError {
     /// The target's schema cannot be made.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// Something stands in the way.
+    /// An obstacle.
     #[error("{0}")]
     Refused(String),
     /// A row holds what PostgreSQL does not take.
@@ -34,7 +34,7 @@ pub enum PromotionError {
         rows: String,
         /// The column.
         column: &'static str,
-        /// What is wrong with the value.
+        /// The problem of the value.
         problem: String,
     },
     /// Both sides do not hold the same.
@@ -64,7 +64,7 @@ impl PromotionError {
     }
 }
 
-/// An error of a row, before it is known where it stood.
+/// An error of a row, before its position is known.
 #[derive(Debug)]
 pub(super) struct BadCell {
     pub(super) column: &'static str,

@@ -124,7 +124,7 @@ impl Rows<'_> {
         sqlx::query_with(AssertSqlSafe(text), values)
     }
 
-    /// The key of the last row of a page that begins there and has so many rows; no row, if there are fewer.
+    /// The query for the key of the last row of a page after `after` with `rows` rows; no row, if there are fewer.
     pub(super) fn page_end(
         &self,
         after: Option<&Position>,
@@ -206,7 +206,7 @@ pub(super) fn quoted(column: &Column) -> String {
     format!("\"{}\"", column.name)
 }
 
-/// PostgreSQL orders texts by its language unless it is told not to.
+/// PostgreSQL orders texts by its language unless another collation is given.
 fn by_bytes(column: &Column) -> String {
     let collation = if column.kind == Kind::Text { " COLLATE \"C\"" } else { "" };
     quoted(column) + collation

@@ -1,7 +1,8 @@
-//! Every table of an installation, as the promotion needs it: its columns with their types, its key, its place in the order.
+//! Every table of an installation, as the promotion needs it: its columns with their types, its key, its position in
+//! the order.
 //!
-//! Columns and keys are those of the entities. The order is that of foreign keys: a table comes after those that it refers
-//! to. A test compares these lists with the schemas that the migrations make, so that no table can be forgotten.
+//! Columns and keys are those of the entities. The order is that of foreign keys: a table comes after those that it
+//! refers to. A test compares these lists with the schemas of the migrations, so that no table can be missing.
 
 use sea_orm::{
     ColumnTrait as _, ColumnType, EntityTrait, IdenStatic as _, Iterable as _, PrimaryKeyToColumn as _,
@@ -16,7 +17,7 @@ const LARGE_ROWS: u64 = 256;
 /// The same where a row may hold megabytes.
 const HUGE_ROWS: u64 = 8;
 
-/// A table, or what of it lies in one segment.
+/// A table, or the part of it in one segment.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// Its name.

@@ -1,4 +1,4 @@
-//! Services without their configuration, which may be large. Whoever reads many services reads these.
+//! Services without their configuration, which may be large. Code that reads many services reads these.
 
 use sea_orm::{
     ColumnTrait as _, ConnectionTrait, DerivePartialModel, EntityTrait as _, PaginatorTrait as _,
@@ -39,7 +39,7 @@ struct OutlineRow {
     override_by: Option<String>,
 }
 
-/// Returns the outlines of the services with these keys, whoever owns them.
+/// Returns the outlines of the services with these keys, of any organisation.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -1,6 +1,6 @@
 //! Parts of the object of a status page from other tables: its first domain, its files, the number of its components.
 //!
-//! Each question is asked once for all pages of a list.
+//! Each query runs once for all pages of a list.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! Slugs of status pages: unique in the installation, and kept for their organisation for 30 days when they are freed
 //! (contract 4.13.2).
 //!
-//! The unique index decides between two who want the same; whoever loses learns it without harm to the transaction
-//! when creating, and as a refusal when renaming. Freed slugs are looked at after the index has decided, so that a
-//! slug that was freed meanwhile is seen.
+//! The unique index decides between two concurrent claims; the loser is notified without harm to the transaction when
+//! creating, and by a refusal when renaming. Freed slugs are checked after the index has decided, so that a slug that
+//! was freed meanwhile is seen.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,8 @@ use crate::model::statuspage::Statuspage;
 use crate::store::MainError;
 use crate::store::statuspages::row::to_row;
 
-/// Slugs freed in one statement: a statement takes a limited number of values. What is left goes with the next ones.
+/// Slugs freed per statement: a statement takes a limited number of values. The remaining ones are freed by later
+/// statements.
 const RELEASED_AT_ONCE: u64 = 1_000;
 
 /// Returns true if an organisation must not take this slug: a page has it, or it is kept for another organisation.
@@ -184,7 +185,7 @@ async fn is_held(
     Ok(holds.count(connection).await? > 0)
 }
 
-/// Kept for somebody else, and not for too long. By a doubted time nothing has been kept for too long.
+/// Held for another organisation, and not expired. While the time is doubted nothing has expired.
 fn held_from(organisation: i64, now: JudgedTime) -> Condition {
     let held_since = now.at.plus_ms(-HOLD_MS);
     let is_recent = now.is_trusted.then(|| slug_hold::Column::FreedAt.gt(held_since.ms()));

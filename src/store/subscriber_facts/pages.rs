@@ -112,6 +112,6 @@ async fn parts(
 
 fn is_visible(part: &Part, parts: &HashMap<i64, Part>) -> bool {
     let above = |part: &&Part| part.parent.and_then(|parent| parts.get(&parent));
-    // Groups are nested; should they ever form a circle, it has an end all the same.
+    // Groups are nested; a circle, which should not exist, is cut by `take`.
     std::iter::successors(Some(part), above).take(parts.len()).all(|part| part.is_visible)
 }

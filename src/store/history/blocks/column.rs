@@ -119,7 +119,7 @@ pub(super) fn narrow<T: Whole>(value: u64) -> Result<T, BlockError> {
     T::try_from(value).map_err(|_| BlockError::Malformed("a number is too large"))
 }
 
-/// Tries another codec on what lies behind `start`. `write` says whether it could.
+/// Tries another codec on the bytes from `start` on. `write` returns whether it could encode them.
 fn replace_if_shorter(out: &mut Vec<u8>, start: usize, write: impl FnOnce(&mut Vec<u8>) -> bool) {
     let end = out.len();
     if write(out) && out.len() - end < end - start {

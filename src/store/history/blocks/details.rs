@@ -1,5 +1,5 @@
-//! The columns that only full entries need: phases, totals, response times, texts. What no wanted check has anything in
-//! is not decoded.
+//! The columns that only full entries need: phases, totals, response times, texts. A column without values for the
+//! requested checks is not decoded.
 
 use std::num::NonZeroU32;
 
@@ -10,8 +10,8 @@ use super::read::Skeleton;
 use super::{BlockError, Body, texts};
 use crate::model::check::{Failure, Measurement, Timings};
 
-/// The columns that the wanted checks have anything in. A check that was refused has no phases, and a healthy one no text:
-/// most of a block is not decoded for the other.
+/// The columns in which the requested checks have values. A refused check has no phases, and a healthy one no text:
+/// most of a block is not decoded for either.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Needs {
     phases: [bool; PHASES],
@@ -42,7 +42,7 @@ impl Needs {
     }
 }
 
-/// The columns that only full entries need; `None` where no wanted check needs it.
+/// The columns that only full entries need; `None` where no requested check needs it.
 pub(super) struct Details {
     phases: [Option<Vec<u32>>; PHASES],
     totals: Option<Vec<u32>>,
@@ -116,8 +116,8 @@ pub(super) struct Detail {
     text: u32,
 }
 
-/// The part of [`Details`] that belongs to successive checks of one kind; what the kind does not have is empty, and what was
-/// not read is `None`.
+/// The part of [`Details`] that belongs to successive checks of one kind; a column that the kind does not have is
+/// empty, and one that was not read is `None`.
 pub(super) struct Columns<'a> {
     body: &'a Body<'a>,
     /// The phase that must be computed.
@@ -146,7 +146,7 @@ impl Columns<'_> {
     }
 }
 
-/// Goes through the details run by run: what is left of each column.
+/// Cursor over the details, run by run: the rest of each column.
 pub(super) struct Cursor<'a>(Columns<'a>);
 
 impl<'a> Cursor<'a> {

@@ -16,7 +16,7 @@ pub struct Entry {
     pub scheduled_at: Timestamp,
     /// The deciding attempt, from 1.
     pub attempt: u8,
-    /// The role of the location, which says what the result counts for.
+    /// The role of the location, which decides how the result counts.
     pub role: ProbeRole,
     /// Its finding.
     pub measurement: Measurement,

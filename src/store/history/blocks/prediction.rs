@@ -24,7 +24,7 @@ pub(super) struct Prediction {
     negative: u8,
 }
 
-/// Stands for "no phase" in the three bits of the implied one.
+/// The value for "no phase" in the three bits of the implied one.
 const NO_PHASE: u8 = 7;
 
 impl Prediction {
@@ -57,7 +57,7 @@ impl Prediction {
     }
 }
 
-/// About how many bits it takes to store `values`: those that tell each from the mean.
+/// The approximate number of bits needed to store `values`: those of the differences from the mean.
 pub(super) fn spread(values: &[u32]) -> u64 {
     let count = values.len().max(1) as u64;
     let sum: u64 = values.iter().copied().map(u64::from).sum();

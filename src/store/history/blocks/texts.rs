@@ -17,7 +17,7 @@ const ZSTD: u8 = 1;
 const ZSTD_FROM_BYTES: usize = 96;
 /// zstd's default; higher levels gain nothing on a few kilobytes.
 const ZSTD_LEVEL: i32 = 3;
-/// More than that is stored plainly, so that a damaged length cannot ask for more memory.
+/// Texts longer than this are stored uncompressed, so that a damaged length cannot cause a larger allocation.
 const ZSTD_MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The different texts of a block, and which of them each failure has.
