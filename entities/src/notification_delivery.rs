@@ -16,9 +16,9 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// The channel that it goes through.
+    /// The channel that it is sent through.
     pub channel_id: i64,
-    /// The contact that it is for; null: for whoever reads the channel.
+    /// The contact that it is for; null: all readers of the channel.
     pub contact_id: Option<i64>,
     /// The id of what it is about.
     pub subject: String,
@@ -26,7 +26,7 @@ pub struct Model {
     pub event: String,
     /// The message as JSON.
     pub message: String,
-    /// What became of it.
+    /// Its status.
     pub status: String,
     /// Tries so far.
     pub tries: i32,
@@ -40,13 +40,13 @@ pub struct Model {
     pub ended_at: Option<i64>,
     /// Time before which it is not sent; null: nothing holds it.
     pub held_until: Option<i64>,
-    /// Why it is held.
+    /// The reason for holding it.
     pub held_by: Option<String>,
-    /// The id of the digest that tells it.
+    /// The id of the digest that includes it.
     pub digest_id: Option<String>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

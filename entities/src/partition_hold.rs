@@ -1,4 +1,5 @@
-//! The engine node that may write what is measured of a partition of the services. A row a partition that was ever taken.
+//! The engine node that may write the measurements of a partition of the services. One row per partition that was
+//! ever taken.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -22,7 +23,7 @@ pub struct Model {
     pub taken_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

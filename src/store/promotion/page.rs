@@ -69,7 +69,7 @@ impl Position {
         serde_json::Value::Array(parts.collect()).to_string()
     }
 
-    /// What [`Self::to_json`] made; `None` if it did not.
+    /// Parses the output of [`Self::to_json`]; `None` for any other text.
     pub(super) fn from_json(text: &str) -> Option<Self> {
         let serde_json::Value::Array(parts) = serde_json::from_str(text).ok()? else { return None };
         let parts = parts.into_iter().map(|part| match part {
