@@ -249,15 +249,15 @@ pub struct PlanLimits {
     pub access_scopes: Option<u32>,
     /// Maintenance windows that come again.
     pub maintenance_series: Option<u32>,
-    /// Ways by which people are told what happens.
+    /// Notification channels.
     pub notification_channels: Option<u32>,
     /// Promises about services.
     pub sla_targets: Option<u32>,
-    /// Rules that say whom incidents are told to.
+    /// Escalation policies.
     pub escalation_policies: Option<u32>,
-    /// People who can be told.
+    /// Contacts, who are people that can be notified.
     pub contacts: Option<u32>,
-    /// Schedules that say who is on duty.
+    /// On-call schedules.
     pub oncall_schedules: Option<u32>,
     /// Lower bound of `interval_seconds`.
     pub min_interval_seconds: u32,

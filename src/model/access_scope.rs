@@ -28,7 +28,7 @@ pub struct AccessScope {
 }
 
 impl AccessScope {
-    /// The form of a name by which scopes of an organisation are told apart: without case.
+    /// The form of a name that is compared within an organisation: without case.
     #[must_use]
     pub fn folded(name: &str) -> String {
         name.to_lowercase()

@@ -20,7 +20,7 @@ pub struct Author {
     pub name: String,
 }
 
-/// An entry of a timeline. `S` is the status of what it speaks of.
+/// An entry of a timeline. `S` is the status of the incident or maintenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineEntry<S> {
     /// The id that clients see.
@@ -29,7 +29,7 @@ pub struct TimelineEntry<S> {
     pub status: S,
     /// 1..10000 characters per language.
     pub message: Translated,
-    /// True if subscribers are told.
+    /// True if subscribers are notified.
     pub notify_subscribers: bool,
     /// Time of creation.
     pub created_at: Timestamp,

@@ -1,10 +1,10 @@
-//! What makes an incident one of the engine's: the policy that it follows, and the parts that people have edited, which the
-//! engine leaves alone.
+//! The engine's part in an incident: the policy that it follows, and the parts edited by members, which the engine
+//! leaves alone.
 
 /// An incident that follows outages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Automation {
-    /// Key of the policy that it follows; `None` when that is gone.
+    /// Key of the policy that it follows; `None` when that is deleted.
     pub policy: Option<i64>,
     /// The parts that people have edited.
     pub edited: Edited,

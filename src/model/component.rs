@@ -96,7 +96,7 @@ impl Component {
     }
 }
 
-/// The place behind siblings of which the last one stands at `last`.
+/// The position after siblings of which the last one is at `last`.
 #[must_use]
 pub fn order_behind(last: Option<i32>) -> i32 {
     last.map_or(0, |last| last.saturating_add(1).min(ORDER_MAX))

@@ -1,7 +1,7 @@
-//! The course of a service: its status line as it is drawn now, and whether it flaps.
+//! The course of a service: its status line up to now, and whether it flaps.
 //!
-//! Whoever measures, checks or pings, draws it. The beginning and the end of flapping are told as changes from the present
-//! status to itself: they change no status, and whoever reads a status line leaves them out.
+//! Both checks and pings extend it. The start and the end of flapping are recorded as changes from the present status
+//! to itself: they change no status, and readers of a status line leave them out.
 
 use crate::clock::Timestamp;
 use crate::model::flapping::{Flapping, is_turn};
@@ -19,7 +19,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// Goes on with a line and its turns.
+    /// Continues a line and its transitions.
     #[must_use]
     pub fn new(line: StatusLine, flapping: Flapping, rule: FlappingRule) -> Self {
         let flapping = (flapping != Flapping::default()).then(|| Box::new(flapping));
@@ -44,13 +44,13 @@ impl Course {
         self.flapping.as_deref().cloned().unwrap_or_default()
     }
 
-    /// Another rule says from now on when it flaps.
+    /// Sets another rule for flapping from now on.
     pub const fn judge_by(&mut self, rule: FlappingRule) {
         self.rule = rule;
     }
 
-    /// Goes on with another status from `at` on: nothing when it is the present one, and a second change when that makes
-    /// it flap.
+    /// Continues with another status from `at` on: no change when it is the present one, and a second change when
+    /// that makes it flap.
     pub fn change_to(
         &mut self,
         to: MeasuredStatus,
@@ -79,7 +79,7 @@ impl Course {
         settled.map(|at| self.told(ChangeCause::Settled, at))
     }
 
-    /// Nobody watches any more: the status is unknown from `at` on, and nothing flaps.
+    /// Ends the monitoring: the status is unknown from `at` on, and flapping ends.
     pub fn end(&mut self, cause: ChangeCause, at: Timestamp) -> impl Iterator<Item = Change> + use<> {
         let ended = self.line.change_to(MeasuredStatus::Unknown, cause, at);
         let flapped = self.flapping.take().is_some_and(|mut flapping| flapping.end());

@@ -1,8 +1,9 @@
 //! Sanitising the style sheet of a status page (contract 4.13.4).
 //!
-//! Whatever could load code, other sheets or resources from elsewhere is cut out: `@import`, `@charset`, `@namespace`,
-//! `expression(…)`, `behavior`, `-moz-binding`, foreign `url(…)`, and `<`, also where escapes or comments spell one of them.
-//! Everything else stays byte for byte. Cutting is repeated until nothing is found, because a cut can join two halves.
+//! Everything that could load code, other sheets or foreign resources is cut out: `@import`, `@charset`,
+//! `@namespace`, `expression(…)`, `behavior`, `-moz-binding`, foreign `url(…)`, and `<`, also where escapes or
+//! comments spell one of them. Everything else stays byte for byte. Cutting is repeated until nothing is found,
+//! because a cut can join two halves.
 
 mod glyph;
 #[cfg(test)]
@@ -59,7 +60,7 @@ fn cuts(sheet: &Sheet) -> Vec<Range<usize>> {
     cuts
 }
 
-/// Returns the end of the forbidden construct that begins at glyph `at`; `None` when none begins there.
+/// Returns the end of the forbidden construct that starts at glyph `at`; `None` when none starts there.
 fn cut_end(sheet: &Sheet, at: usize) -> Option<usize> {
     match sheet.lower(at)? {
         '<' => Some(at + 1),

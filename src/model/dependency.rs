@@ -1,6 +1,6 @@
-//! What services depend on: other services, by themselves or by a tag that they carry.
+//! Dependencies of services: on other services, by themselves or by a tag that they carry.
 //!
-//! A service does not depend on itself, also when it carries the tag. Who depends on whom must have an end: a circle is
+//! A service does not depend on itself, also when it carries the tag. Dependencies must not form a circle: one is
 //! refused, and named.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,17 +28,17 @@ pub enum Dependency {
     },
 }
 
-/// A service fails, and something that it depends on is down, or was and it has not looked since: whether it works by itself
-/// nobody can know.
+/// A service fails while one of its dependencies is down, or was down and the service was not checked since: whether
+/// it works by itself cannot be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreachable {
     /// Since when.
     pub since: Timestamp,
-    /// What is down of that which it depends on, by name; empty when that is back.
+    /// The dependencies that are down, by name; empty when they are back.
     pub because_of: Vec<NamedService>,
 }
 
-/// Who depends on whom in an organisation, tags resolved.
+/// The dependency graph of an organisation, tags resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DependencyGraph {
     parents: BTreeMap<ServiceKey, BTreeSet<ServiceKey>>,
@@ -65,7 +65,7 @@ impl DependencyGraph {
         self.children.get(&service).into_iter().flatten().copied()
     }
 
-    /// Returns true if nobody depends on anybody.
+    /// Returns true if there are no dependencies.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crate::model::domain::Domain;
 
-/// The host names that this installation goes by, without ports.
+/// The host names of this installation, without ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainNames {
     /// Status pages are below it.
@@ -31,7 +31,7 @@ pub struct WantedRecords {
 }
 
 impl DomainNames {
-    /// Returns true if nobody may attach the name, because it is one of ours or below one.
+    /// Returns true if the name cannot be attached, because it is one of the installation or below one.
     #[must_use]
     pub fn is_reserved(&self, hostname: &str) -> bool {
         self.own().any(|ours| is_within(hostname, ours))
@@ -64,7 +64,7 @@ impl DomainNames {
         }
     }
 
-    /// The slug of the page that this host name belongs to, if it is below the pages' name.
+    /// The slug in this host name, if it is below the domain of the pages.
     #[must_use]
     pub fn slug<'h>(&self, hostname: &'h str) -> Option<&'h str> {
         hostname.strip_suffix(self.pages.as_str())?.strip_suffix('.')
@@ -102,7 +102,7 @@ pub(super) fn is_label(label: &str, is_letter: impl Fn(char) -> bool) -> bool {
         && label.chars().all(|letter| letter == '-' || is_letter(letter))
 }
 
-/// Returns true if `name` is `zone`, or lies below it.
+/// Returns true if `name` is `zone`, or below it.
 fn is_within(name: &str, zone: &str) -> bool {
     let rest = name.strip_suffix(zone);
     !zone.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))

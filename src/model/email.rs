@@ -1,6 +1,6 @@
 //! E-mail addresses: the form that is accepted (the practical part of RFC 5322).
 //!
-//! Nothing is looked up and nothing is sent.
+//! It does no lookup and sends nothing.
 
 use crate::model::domain_names::is_label;
 
@@ -9,7 +9,7 @@ const ADDRESS_LENGTH: usize = 254;
 /// Most characters before the `@`.
 const LOCAL_LENGTH: usize = 64;
 
-/// Returns true if the text looks like `local@domain.tld`.
+/// Returns true if the text has the form `local@domain.tld`.
 #[must_use]
 pub fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };

@@ -1,8 +1,8 @@
-//! Escalation policies: whom an incident is told to, step by step, until somebody acknowledges it or it is over.
+//! Escalation policies: notifications of an incident, step by step, until it is acknowledged or over.
 //!
-//! The policies of an organisation have an order; the first one that matches an incident is the one that it follows. The time
-//! of a step counts from the step before it. What a step did is not known here: `lifecycle` writes the step and its messages
-//! in one transaction, so that a step happens once.
+//! The policies of an organisation have an order; an incident follows the first one that matches it. The time of a
+//! step counts from the step before it. The messages of a step are not known here: `lifecycle` writes the step and
+//! its messages in one transaction, so that a step happens once.
 
 use std::ops::RangeInclusive;
 
@@ -25,7 +25,7 @@ pub const CONTACTS_MAX: usize = 20;
 pub const SCHEDULES_MAX: usize = 20;
 /// Most incident policies that a policy names.
 pub const INCIDENT_POLICIES_MAX: usize = 20;
-/// Seconds between a step and the one before it, or the begin of the incident.
+/// Seconds between a step and the one before it, or the start of the incident.
 pub const AFTER_SECONDS: RangeInclusive<u32> = 0..=86_400;
 /// Seconds between the last step and the first one of the next round.
 pub const REPEAT_SECONDS: RangeInclusive<u32> = 60..=86_400;
@@ -55,16 +55,16 @@ pub struct EscalationPolicy {
     pub updated_at: Timestamp,
 }
 
-/// A step: who is told, and when. It names one channel, contact or schedule at least.
+/// A step: its recipients and its time. It names one channel, contact or schedule at least.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Seconds since the step before it, or since the begin of the incident.
+    /// Seconds since the step before it, or since the start of the incident.
     pub after_seconds: u32,
-    /// The channels that are told.
+    /// The channels that are notified.
     pub channels: Vec<Routed>,
-    /// The contacts that are told by their own channels.
+    /// The contacts that are notified by their own channels.
     pub contacts: Vec<Routed>,
-    /// The on-call schedules of which whoever is on duty is told.
+    /// The on-call schedules whose contacts on duty are notified.
     pub schedules: Vec<Routed>,
 }
 
@@ -100,7 +100,7 @@ pub struct Selection {
     pub incident_policies: Vec<Routed>,
 }
 
-/// What of an incident decides which policy it follows.
+/// The properties of an incident that decide which policy it follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// Its severity.
@@ -130,7 +130,7 @@ pub fn first_match<'a>(policies: &'a [EscalationPolicy], case: &Case) -> Option<
     matching.min_by_key(|policy| policy.position)
 }
 
-/// How far an incident has come in its policy.
+/// The progress of an incident in its policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The round, from 1.
@@ -142,7 +142,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// An incident begins to follow a policy.
+    /// The progress of an incident that starts to follow a policy.
     #[must_use]
     pub fn begin(policy: &EscalationPolicy, now: Timestamp) -> Self {
         let wait = policy.steps.first().map_or(0, |step| step.after_seconds);
@@ -162,8 +162,8 @@ impl Progress {
         policy.steps.get(self.next_step)
     }
 
-    /// What follows the step that was taken now. After a step that reached nobody the next one comes at once; a new round never
-    /// does.
+    /// The progress after the step that was taken now. After a step that reached nobody the next one is due at once;
+    /// a new round never is.
     #[must_use]
     pub fn after_step(self, policy: &EscalationPolicy, now: Timestamp, has_reached: bool) -> Self {
         let next_step = self.next_step + 1;
@@ -197,14 +197,14 @@ impl Progress {
         }
     }
 
-    /// The same progress after the clock was set back: no step waits longer than its policy says.
+    /// The same progress after the clock was set back: no step waits longer than its policy allows.
     #[must_use]
     pub fn within(self, policy: &EscalationPolicy, now: Timestamp) -> Self {
         let latest = later(now, self.wait(policy).unwrap_or_default());
         Self { due_at: self.due_at.map(|due_at| due_at.min(latest)), ..self }
     }
 
-    /// What comes next in a changed policy of which all steps were taken.
+    /// The progress in a changed policy of which all steps were taken.
     fn resume(self, policy: &EscalationPolicy, now: Timestamp) -> Self {
         match (policy.steps.get(self.next_step), policy.repeat_after_seconds) {
             (Some(step), _) => Self { due_at: Some(later(now, step.after_seconds)), ..self },

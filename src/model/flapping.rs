@@ -1,8 +1,8 @@
 //! Flapping: a service that goes up and down again and again is unstable, which is a state of its own.
 //!
-//! It counts the turns of the status line, from up to degraded or down and back; gaps, unknown time and pauses are none. More
-//! than so many turns within so many minutes begin it; it ends when at most half as many are left. The status line goes on as
-//! measured beside it.
+//! It counts the transitions of the status line, from up to degraded or down and back; no-data periods, unknown time
+//! and pauses are none. It starts with more than `changes` transitions within the window of the rule; it ends when at
+//! most half as many are left. The measured status line continues independently.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use crate::model::rules::{CHANGES, FlappingRule, MINUTES};
 pub struct Flapping {
     turns: VecDeque<Timestamp>,
     is_flapping: bool,
-    /// The last beginning or end that was told; they are told in the order of their times.
+    /// The last recorded start or end; they are recorded in the order of their times.
     told_at: Option<Timestamp>,
 }
 
@@ -29,7 +29,7 @@ pub const fn is_turn(from: MeasuredStatus, to: MeasuredStatus) -> bool {
 }
 
 impl Flapping {
-    /// What is remembered from before: the turns, oldest first, and whether they had made it flap.
+    /// Restores earlier flapping: the transitions, oldest first, and whether they had made it flap.
     #[must_use]
     pub fn resumed(turns: impl IntoIterator<Item = Timestamp>, is_flapping: bool) -> Self {
         Self { turns: turns.into_iter().collect(), is_flapping, told_at: None }
@@ -41,10 +41,11 @@ impl Flapping {
         self.is_flapping
     }
 
-    /// Takes in a turn, none older than those before; returns the moment from which on the service flaps, if it begins to.
+    /// Takes in a transition, none older than those before; returns the moment from which on the service flaps, if it
+    /// starts to.
     pub fn turn(&mut self, rule: FlappingRule, at: Timestamp) -> Option<Timestamp> {
         self.turns.push_back(at);
-        // The newest so many and one more decide.
+        // The newest `changes` and one more decide.
         let needless = self.turns.len().saturating_sub(usize::from(rule.changes) + 1);
         self.turns.drain(..needless);
         let in_window = self.turns.iter().filter(|turn| at.ms_since(**turn) < rule.window_ms()).count();
@@ -60,15 +61,16 @@ impl Flapping {
         self.is_flapping.then(|| self.lasts_until(rule).unwrap_or(newest))
     }
 
-    /// Returns the moment until which enough turns lie in the window; `None` when they do not, or no rule asks.
+    /// Returns the moment until which enough transitions are in the window; `None` when they are not, or the rule is
+    /// off.
     fn lasts_until(&self, rule: FlappingRule) -> Option<Timestamp> {
-        // It goes on while one more than half as many lie in the window: so long as this one does.
+        // It lasts while one more than half of `changes` are in the window: as long as this one is.
         let last = self.turns.len().checked_sub(usize::from(rule.changes / 2) + 1)?;
         let until = self.turns.get(last)?.plus_ms(rule.window_ms());
         (rule.changes > 0).then_some(until)
     }
 
-    /// Forgets turns that are too old at `now`, and notices that it is over; returns the moment at which it was.
+    /// Drops transitions that are too old at `now`, and detects the end of flapping; returns the moment of the end.
     pub fn settle(&mut self, rule: FlappingRule, now: Timestamp) -> Option<Timestamp> {
         let until = self.lasts_until(rule).unwrap_or(now);
         self.turns.retain(|turn| now.ms_since(*turn) < rule.window_ms());
@@ -93,12 +95,12 @@ impl Flapping {
         }
     }
 
-    /// Takes in that somebody else has seen it begin, or end.
+    /// Sets the state by a start or an end that was detected by another process.
     pub const fn set(&mut self, is_flapping: bool) {
         self.is_flapping = is_flapping;
     }
 
-    /// Forgets everything; returns true if it flapped.
+    /// Resets everything; returns true if it flapped.
     pub fn end(&mut self) -> bool {
         std::mem::take(self).is_flapping
     }

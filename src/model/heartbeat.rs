@@ -1,9 +1,9 @@
-//! Heartbeat services (contract 4.3.11): they are not looked at, they report themselves by pings.
+//! Heartbeat services (contract 4.3.11): they are not checked, they report themselves by pings.
 //!
 //! [`Heartbeat`] is the pure state machine over one of them, the counterpart of `watch::Watch`: pings and time go in,
 //! the same effects come out. A deadline is missed when the period and the grace pass without a ping; then one is
-//! missed every further period. Before the first ping nothing is expected. A period whose ping may have been lost, because
-//! nobody listened, is no data (`overdue`).
+//! missed every further period. Before the first ping nothing is expected. A period whose ping may have been lost,
+//! because no process listened, is no data (`overdue`).
 
 mod overdue;
 
@@ -60,7 +60,7 @@ pub struct HeartbeatPlan {
     pub grace_ms: i64,
     /// The pings that were stored when the plan was made.
     pub stored: StoredPings,
-    /// When the service counts as flapping.
+    /// The rule for flapping.
     pub flapping: FlappingRule,
 }
 
@@ -96,13 +96,13 @@ impl HeartbeatPlan {
         PeriodTerms { interval_ms: self.interval_ms, grace_ms: self.grace_ms }
     }
 
-    /// True if both expect pings at the same times, whatever came meanwhile.
+    /// Returns true if both expect pings at the same times, regardless of the pings received.
     fn has_same_times(&self, other: &Self) -> bool {
         let times = |plan: &Self| (plan.interval_ms, plan.grace_ms, plan.stored.counts_from);
         times(self) == times(other)
     }
 
-    /// True if both expect the same, whatever came meanwhile.
+    /// Returns true if both expect the same, regardless of the pings received.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.has_same_times(other) && self.flapping == other.flapping
@@ -129,9 +129,9 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Begins, or goes on where an earlier process stopped: a stored ping that the history has lost is recorded, and deadlines
-    /// that passed meanwhile are judged. Those before the last of the absences were judged by the earlier process, unless it was
-    /// killed before the result was stored.
+    /// Starts, or continues where an earlier process stopped: a stored ping that the history has lost is recorded,
+    /// and deadlines that passed meanwhile are judged. Those before the last of the absences were judged by the
+    /// earlier process, unless it was killed before the result was stored.
     #[must_use]
     pub fn begin(
         mut plan: HeartbeatPlan,
@@ -193,7 +193,7 @@ impl Heartbeat {
         effects
     }
 
-    /// Judges the deadlines that have passed, by the times in which nobody listened.
+    /// Judges the deadlines that have passed, taking absences into account.
     pub fn wake(&mut self, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         self.judge_until(now, Hearing { absences, judged_until: None })
     }
@@ -221,7 +221,6 @@ impl Heartbeat {
         }
     }
 
-    /// Records a missed deadline.
     fn miss(&mut self, deadline: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
         let is_late = now.ms_since(deadline) > SLACK_MS;
         let at = if is_late { now } else { deadline };
@@ -242,8 +241,8 @@ impl Heartbeat {
         effects
     }
 
-    /// The process stood still until `now` and reads only now what came meanwhile: a deadline that passed is not held
-    /// against somebody who could not be heard.
+    /// Excuses deadlines up to `now`: the process was suspended until then and reads only now the pings that came
+    /// meanwhile, so a deadline that passed is not counted as missed.
     pub fn excuse(&mut self, now: Timestamp) {
         self.deadline = self.deadline.map(|deadline| deadline.max(now.plus_ms(1)));
     }
@@ -267,7 +266,7 @@ impl Heartbeat {
         if status.verdict() == Verdict::Unknown {
             return Vec::new();
         }
-        // Nobody could report in the time that was skipped.
+        // No ping could be received in the skipped time.
         let gap = self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before);
         gap.chain(self.course.change_to(status, ChangeCause::Votes, now)).collect()
     }
@@ -278,7 +277,8 @@ impl Heartbeat {
         [self.deadline, self.course.settles_at()].into_iter().flatten().min()
     }
 
-    /// Returns true if so many periods in a row were no data that the next one is judged whatever happens.
+    /// Returns true if the maximum number of periods in a row were no data, so that the next one is judged in any
+    /// case.
     #[must_use]
     pub const fn is_unheard(&self) -> bool {
         self.excused >= EXCUSED_MAX

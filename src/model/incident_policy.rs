@@ -18,11 +18,11 @@ pub const POLICIES_MAX: usize = 100;
 pub const PATIENCE_SECONDS: RangeInclusive<u32> = 0..=86_400;
 /// Seconds within which failures are one.
 pub const GROUP_WINDOW_SECONDS: RangeInclusive<u32> = 0..=3_600;
-/// Most keys that say which tags group failures.
+/// Maximum number of tag keys that group failures.
 pub const GROUP_TAG_KEYS_MAX: usize = 5;
 
 words! {
-    /// The kinds of outages, as far as incidents tell them apart.
+    /// The kinds of outages that incidents distinguish.
     #[derive(PartialOrd, Ord)]
     pub enum OutageKind {
         /// It changes between up and not up too often to be either.
@@ -48,7 +48,7 @@ impl OutageKind {
 words! {
     /// The failures that become one incident, if they come close together.
     pub enum GroupBy {
-        /// Each has an incident of its own.
+        /// Each outage has an incident of its own.
         None,
         /// Those of services that depend on the same one, and of that one.
         Parent,
@@ -103,7 +103,7 @@ pub struct PolicyTag {
     pub label: String,
 }
 
-/// What a policy makes of outages.
+/// The rules of a policy for outages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncidentRules {
     /// Seconds that an outage lasts before it becomes an incident.
@@ -202,7 +202,7 @@ pub struct IncidentPolicy {
     pub name: String,
     /// `None` matches every service.
     pub tag: Option<PolicyTag>,
-    /// What it makes of outages.
+    /// Its rules for outages.
     pub rules: IncidentRules,
     /// Time of creation.
     pub created_at: Timestamp,

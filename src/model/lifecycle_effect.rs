@@ -1,7 +1,7 @@
-//! What follows from a change of an incident, a maintenance or a notice, as data.
+//! Effects of a change of an incident, a maintenance or a notice, as data.
 //!
-//! The pure functions of `incident_effects`, `maintenance_effects` and `notice_effects` return these effects; `lifecycle`
-//! carries them out in the transaction of the change. Nothing is decided here.
+//! The pure functions of `incident_effects`, `maintenance_effects` and `notice_effects` return these effects;
+//! `lifecycle` carries them out in the transaction of the change.
 
 use crate::id::Id;
 use crate::model::escalation::Progress;
@@ -18,22 +18,22 @@ use crate::model::subscriber_fact::SubscriberFact;
 pub enum LifecycleEffect {
     /// Write a message into the outbox.
     Enqueue(Box<OutgoingMessage>),
-    /// Let a held message tell something else.
+    /// Replace the contents of a held message.
     ReplaceMessage(Box<MessageReplacement>),
-    /// Let go what is held in one line of a channel about a subject.
+    /// Release the held messages in one line of a channel about a subject.
     Release(HeldLine),
     /// Hold messages until another time, or for another reason.
     Rehold {
         /// Keys of the deliveries.
         deliveries: Vec<i64>,
-        /// What holds them from now on.
+        /// The new hold.
         hold: Hold,
     },
     /// Delete messages that are held and were never tried.
     Retract(Retraction),
     /// Write a fact for the subscribers of status pages.
     SubscriberFact(Box<SubscriberFact>),
-    /// Let an incident follow an escalation policy, from the first step on, instead of the one that it follows.
+    /// Make an incident follow an escalation policy, from the first step on, instead of its present one.
     StartEscalation(EscalationStart),
     /// Store how far an incident has come in its policy.
     AdvanceEscalation(EscalationAdvance),
@@ -52,12 +52,12 @@ pub struct OutgoingMessage {
     pub line: Line,
 }
 
-/// A held message tells something else.
+/// New contents of a held message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageReplacement {
     /// Key of the delivery.
     pub delivery: i64,
-    /// What it tells from now on.
+    /// The new contents.
     pub message: Message,
 }
 
@@ -81,7 +81,7 @@ pub enum Retraction {
     HeldStepOf {
         /// Database key of the channel.
         channel: i64,
-        /// Database key of the contact; `None` = everybody who reads the channel.
+        /// Database key of the contact; `None` = all readers of the channel.
         contact: Option<i64>,
         /// The incident.
         incident: Id,
@@ -95,7 +95,7 @@ pub enum Retraction {
     },
 }
 
-/// An incident begins to follow a policy.
+/// The start of an escalation policy for an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EscalationStart {
     /// Database key of the incident.
@@ -104,7 +104,7 @@ pub struct EscalationStart {
     pub organisation: i64,
     /// Database key of the policy.
     pub policy: i64,
-    /// Where it begins.
+    /// The progress at the start.
     pub progress: Progress,
 }
 
@@ -113,7 +113,7 @@ pub struct EscalationStart {
 pub struct EscalationAdvance {
     /// Database key of the incident.
     pub incident: i64,
-    /// What comes next.
+    /// The next progress.
     pub progress: Progress,
 }
 
@@ -124,7 +124,7 @@ pub struct PublishedAct {
     pub kind: Kind,
     /// Its database key.
     pub key: i64,
-    /// What became of it.
+    /// The action.
     pub act: Act,
     /// Services that it concerned until now and concerns no more.
     pub former: Vec<ServiceKey>,

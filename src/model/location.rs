@@ -11,7 +11,7 @@ use crate::model::word::words;
 /// Longest code in characters.
 pub const CODE_MAX_LENGTH: usize = 32;
 
-/// Stands for the location in results that no location has found: pings, and those that were missed.
+/// The location in results that have none: pings, and missed pings.
 pub const PUSH: &str = "push";
 
 /// `^[a-z0-9][a-z0-9._-]{0,31}$`: the "location code" of the specification. Cheap to clone.
@@ -98,10 +98,10 @@ pub struct Location {
     pub country_code: String,
 }
 
-/// What a location in another place has last said of itself.
+/// The last report of a remote location about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LastSeen {
-    /// When it was heard, by our clock.
+    /// Its arrival, by the clock of this installation.
     pub at: Timestamp,
     /// Version of its program.
     pub version: String,
@@ -113,15 +113,15 @@ pub struct LastSeen {
     pub lateness_p99_us: u64,
     /// Runs that were due and did not start, since its process started.
     pub missed: u64,
-    /// Results in its memory that nobody has taken yet.
+    /// Results in its memory that were not yet taken.
     pub waiting: u64,
-    /// Bytes of results on its disk that nobody has taken yet.
+    /// Bytes of results on its disk that were not yet taken.
     pub spool_bytes: u64,
     /// Results that it has given up, since its process started.
     pub shed: u64,
-    /// It is impaired: none of its reference targets answers, or none of its attempts looks.
+    /// It is impaired: none of its reference targets answers, or none of its attempts is carried out.
     pub is_impaired: bool,
-    /// Why none of its attempts looks.
+    /// The reason why none of its attempts is carried out.
     pub blind_by: Option<Trouble>,
 }
 
@@ -130,7 +130,7 @@ words! {
     pub enum Standing {
         /// It checks, and its votes count.
         Online,
-        /// It was not heard for a minute.
+        /// No contact for a minute.
         Offline,
         /// It has lost its own network, none of its checks can be made, or it contradicts all others: its votes are set aside.
         Impaired,

@@ -1,7 +1,7 @@
-//! A maintenance: announced work on services (contract 4.11), its states, and what may be done in which state.
+//! A maintenance: announced work on services (contract 4.11), its states, and the actions allowed in each state.
 //!
-//! What an act changes is decided in `step`, what it says on the timeline in `texts`, when it is reminded of in `reminder`. Nothing here reads a clock or knows
-//! who is covered: a [`Maintenance`] is one row.
+//! The effect of an action is decided in `step`, its text on the timeline in `texts`, its reminders in `reminder`. It
+//! is independent of the clock and of the covered services: a [`Maintenance`] is one row.
 
 pub mod origin;
 pub mod reminder;
@@ -53,13 +53,13 @@ words! {
 /// The planned time of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// Planned start; may lie in the past.
+    /// Planned start; may be in the past.
     pub start: Timestamp,
     /// Planned end, later than the start; `None` = open end.
     pub end: Option<Timestamp>,
 }
 
-/// The moments of which subscribers are told.
+/// The moments at which subscribers are notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notices {
     /// Of the creation, and of a cancellation.
@@ -95,11 +95,11 @@ pub struct Maintenance {
     pub actual_start: Option<Timestamp>,
     /// The time at which it ended; `None` until then, and for work that never began.
     pub actual_end: Option<Timestamp>,
-    /// True if it begins by itself.
+    /// True if it starts by itself.
     pub auto_start: bool,
     /// True if it ends by itself; only with a planned end.
     pub auto_complete: bool,
-    /// The moments of which subscribers are told.
+    /// The moments at which subscribers are notified.
     pub notices: Notices,
     /// The token that created it.
     pub created_by: Option<Author>,
@@ -107,7 +107,7 @@ pub struct Maintenance {
     pub created_at: Timestamp,
     /// Time of the last write by a client.
     pub updated_at: Timestamp,
-    /// Its place in a series; `None` for one that stands alone.
+    /// Its place in a series; `None` for an independent one.
     pub origin: Option<Origin>,
 }
 
@@ -117,7 +117,7 @@ pub type TimelineEntry = announcement::TimelineEntry<MaintenanceStatus>;
 /// An operation on a maintenance, by people or by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// Begin.
+    /// Start.
     Start,
     /// End.
     Complete,

@@ -1,6 +1,7 @@
-//! What holds a message: quiet hours of its channel or its contact, or a digest.
+//! Holds of messages: quiet hours of the channel or the contact, or a digest.
 //!
-//! When these settings are changed, nothing leaves that the new ones hold, and what they hold no longer leaves now.
+//! When these settings are changed, messages that the new ones hold stay held, and messages that they no longer hold
+//! are sent now.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +15,8 @@ use crate::model::notification::message::Message;
 use crate::model::notification::quiet::QuietHours;
 use crate::model::notification::routing::Routing;
 
-/// What holds a message that is written now for everybody who reads a channel; `None` when it may leave. Nothing holds a step of
-/// an escalation.
+/// The hold of a message that is written now for all readers of a channel; `None` when it may be sent. A step of an
+/// escalation is never held.
 #[must_use]
 pub fn channel_hold(
     routing: &Routing,
@@ -32,13 +33,13 @@ pub fn channel_hold(
     Some(Hold { until, by: HeldBy::Digest })
 }
 
-/// What holds a message that is written now for a contact.
+/// The hold of a message that is written now for a contact.
 #[must_use]
 pub fn contact_hold(contact: &Contact, severity: Severity, now: Timestamp) -> Option<Hold> {
     quiet_hold(contact.quiet.as_ref(), severity, now)
 }
 
-/// What holds a message from now on, by the changed settings of its channel.
+/// The new hold of a message, by the changed settings of its channel.
 #[must_use]
 pub fn hold_by_channel(delivery: &Delivery, routing: &Routing, now: Timestamp) -> Option<Hold> {
     let held = delivery.hold?;
@@ -54,7 +55,7 @@ pub fn hold_by_channel(delivery: &Delivery, routing: &Routing, now: Timestamp) -
     })
 }
 
-/// What holds a message from now on, by the changed quiet hours of the contact that it is for.
+/// The new hold of a message, by the changed quiet hours of its contact.
 #[must_use]
 pub fn hold_by_contact(delivery: &Delivery, contact: &Contact, now: Timestamp) -> Option<Hold> {
     let held = delivery.hold?;

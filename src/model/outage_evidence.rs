@@ -1,7 +1,9 @@
-//! Why a service of an incident is believed to be in trouble: since when, what the newest failed check says, and which locations saw it.
+//! Evidence that a service of an incident is in trouble: since when, the newest failed check, and the locations that
+//! saw it.
 //!
-//! It is read once, when the service joins its incident, and kept with it, so that every later message says the same without reading the
-//! history again. It is for members of the organisation; visitors of status pages never see it.
+//! It is read once, when the service joins its incident, and stored with it, so that every later message contains the
+//! same without reading the history again. It is for members of the organisation; visitors of status pages never see
+//! it.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +20,7 @@ pub const LOCATIONS_MAX: usize = 20;
 /// Most services that are named as those that it depends on.
 pub const PARENTS_MAX: usize = 5;
 
-/// Why a service is believed to be in trouble.
+/// Evidence that a service is in trouble.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutageEvidence {
     /// Start of the trouble: the first bad attempt, in milliseconds since 1970.
@@ -55,11 +57,11 @@ pub struct LastFailure {
 }
 
 impl LastFailure {
-    /// The failure that these checks of one service show, newest first; `None` when none of them failed. `name_of` gives the name of
-    /// a location by its code, and `None` for what is no location: pings come from nowhere in particular.
+    /// The evidence in these checks of one service, newest first; `None` when none of them failed. `name_of` returns
+    /// the name of a location by its code, and `None` for codes that are not a location, such as that of pings.
     ///
-    /// A location fails if its newest check does. Should none fail at the moment, because the service goes up and down, the newest
-    /// failure counts, and its location.
+    /// A location fails if its newest check does. Should none fail at the moment, because the service goes up and
+    /// down, the newest failure counts, and its location.
     #[must_use]
     pub fn from_checks(checks: &[StoredCheck], name_of: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let mut newest: Vec<&StoredCheck> = Vec::new();

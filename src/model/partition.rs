@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::model::service::ServiceKey;
 
-/// The number of parts. It is part of what lies on the bus, and never changes.
+/// The number of partitions. It is part of messages on the bus, and never changes.
 pub const PARTITIONS: u8 = 64;
 
-/// One part of the services: those whose key has this remainder.
+/// One partition of the services: those whose key has this remainder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Partition(u8);
 

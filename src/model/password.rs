@@ -27,7 +27,7 @@ impl std::fmt::Debug for Password {
 }
 
 impl Password {
-    /// A password as somebody typed it.
+    /// A password as it was typed.
     #[must_use]
     pub const fn new(text: String) -> Self {
         Self(text)

@@ -50,8 +50,8 @@ impl Schedule {
         u64::try_from(span_ms / self.interval_ms).unwrap_or(0)
     }
 
-    /// Returns the number of due times that a look at `looked_at` kept from being looked at until `now`. A look
-    /// between two due times, such as the first one, stands for the due time that comes while it is under way.
+    /// Returns the number of due times that a check at `looked_at` kept from being met until `now`. A check between
+    /// two due times, such as the first one, counts for the due time that comes while it is running.
     #[must_use]
     pub fn missed_by(&self, looked_at: Timestamp, now: Timestamp) -> u64 {
         let passed = self.runs_between(looked_at, now);

@@ -117,7 +117,8 @@ impl fmt::Debug for Sealer {
     }
 }
 
-/// A secret in clear, as checks send it. Its debug output is redacted, and its memory is overwritten when it goes.
+/// A secret in clear, as checks send it. Its debug output is redacted, and its memory is overwritten when it is
+/// dropped.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 

@@ -16,7 +16,8 @@ pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Characters of the reason of a stated status.
 pub const REASON_LENGTH: RangeInclusive<usize> = 1..=500;
 
-/// Most bytes of settings as they are stored (contract 7 no. 45). What is sent to locations in other places has room for them.
+/// Maximum number of bytes of settings as they are stored (contract 7 no. 45). Messages to remote locations have room
+/// for them.
 pub const SETTINGS_MAX_BYTES: usize = 256 * 1_024;
 
 /// Database key of a service: small, never reused, the key of all measurements.
@@ -79,14 +80,14 @@ impl Service {
     }
 }
 
-/// What decides the status of a service beside its measurements and planned work.
+/// Facts that decide the status of a service beside its measurements and planned work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusFacts {
     /// Its check type.
     pub check_type: CheckType,
     /// True while it is paused.
     pub is_paused: bool,
-    /// The status that a person states for it.
+    /// The status stated by a member.
     pub stated: Option<OverrideStatus>,
 }
 
@@ -125,12 +126,13 @@ pub struct Settings {
     pub probe_roles: Option<Vec<(String, ProbeRole)>>,
     /// The type's own configuration with all defaults. Secret leaves hold sealed text (`model::secret`).
     pub config: Map<String, Value>,
-    /// How its status is decided (addition).
+    /// The rules for its status (addition).
     pub rules: Rules,
 }
 
 impl Settings {
-    /// Returns the bytes of the parts whose size a client decides, as they are stored: configuration, locations and roles.
+    /// Returns the bytes of the parts whose size is up to the client, as they are stored: configuration, locations
+    /// and roles.
     #[must_use]
     pub fn stored_bytes(&self) -> usize {
         let config = serde_json::to_string(&self.config).map_or(0, |text| text.len());
@@ -161,7 +163,7 @@ words! {
 }
 
 impl ProbeRole {
-    /// The number that stands for it in the database and in facts.
+    /// The number of it in the database and in facts.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
@@ -233,7 +235,7 @@ words! {
         Degraded,
         /// Not checked at the moment.
         Paused,
-        /// `effective_status` only: planned work or an override says so.
+        /// `effective_status` only: by planned work or an override.
         Maintenance,
         /// `effective_status` only: a manual service of which nothing bad is known.
         Operational,

@@ -1,7 +1,7 @@
 //! Slugs of status pages: the first label of their addresses (contract 4.13.2).
 //!
-//! What a slug looks like, how one is derived from a name, and which is tried next when it is taken. Which ones are taken is
-//! the store's to know.
+//! The form of a slug, its derivation from a name, and the next candidate when it is taken. Taken slugs are known to
+//! the store.
 
 use deunicode::deunicode;
 
@@ -11,9 +11,9 @@ use crate::id::Id;
 pub const SLUG_LENGTH: usize = 63;
 /// Random characters of a slug that no name gave.
 const RANDOM_LENGTH: usize = 8;
-/// Random characters behind a name whose numbered slugs are all taken.
+/// Random characters after a name whose numbered slugs are all taken.
 const RANDOM_SUFFIX_LENGTH: usize = 6;
-/// Slugs that are looked up in one statement.
+/// Slugs per query.
 const CANDIDATES_AT_ONCE: u64 = 200;
 /// The highest number behind a name. Beyond it slugs are random, so that a name that many pages have costs a few statements.
 const NUMBERED_MAX: u64 = 1_000;
@@ -39,7 +39,7 @@ pub fn is_slug(text: &str) -> bool {
     text.split('-').all(is_word)
 }
 
-/// The slug that a name asks for; a random one for a name without letters and digits.
+/// The slug derived from a name; a random one for a name without letters and digits.
 #[must_use]
 pub fn derived(name: &str) -> String {
     let mut slug = String::new();

@@ -1,9 +1,8 @@
-//! The measured status of a service over time: one line, whoever draws it, checks or pings.
+//! The measured status of a service over time: one line, extended by checks or pings.
 //!
-//! [`StatusLine`] is the end of the line that is drawn now. Its changes are recorded in their order, and their times
-//! rise, except where the wall clock was set back: there the line is closed, and a new one begins at the present
-//! time. [`in_time_order`] makes one line of all of them: at each moment the newest line that knows a status says
-//! what it was.
+//! [`StatusLine`] is the present end of the line. Its changes are recorded in their order, and their times rise,
+//! except where the wall clock was set back: there the line is closed, and a new one starts at the present time.
+//! [`in_time_order`] makes one line of all of them: at each moment the newest line with a status decides.
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
@@ -48,7 +47,7 @@ impl StatusLine {
         self.since
     }
 
-    /// Goes on with another status from `at` on; `None` when it is the present one.
+    /// Continues with another status from `at` on; `None` when it is the present one.
     pub fn change_to(&mut self, to: MeasuredStatus, cause: ChangeCause, at: Timestamp) -> Option<Change> {
         if to == self.status {
             return None;
@@ -59,12 +58,12 @@ impl StatusLine {
         Some(self.put(to, cause, at))
     }
 
-    /// The wall clock was set back from `before` to `now`. If the last change lies in the future by now, the line is
-    /// closed at `before`, and the status goes on from `now`.
+    /// Handles a wall clock that was set back from `before` to `now`. If the last change is in the future by now, the
+    /// line is closed at `before`, and the status continues from `now`.
     pub fn set_back(&mut self, before: Timestamp, now: Timestamp) -> Vec<Change> {
         let Some(since) = self.since.filter(|since| *since > now) else { return Vec::new() };
         let status = self.status;
-        // The two rows need something between them, for a change goes from one status to another.
+        // The two rows need another one between them, for a change is from one status to another.
         let (none, other) = (MeasuredStatus::NoData, MeasuredStatus::Unknown);
         let between = if status == none { other } else { none };
         let closed = self.put(between, ChangeCause::Clock, before.max(since.plus_ms(1)));
@@ -110,8 +109,8 @@ fn begins_anew(before: &StatusChange, after: &StatusChange) -> bool {
     after.cause == ChangeCause::Clock && after.at < before.at
 }
 
-/// The change that says what the status was at a moment: of the newest line that knows one, or else of the newest
-/// that had begun.
+/// The change that gives the status at a moment: of the newest line that has one, or else of the newest that had
+/// started.
 fn said_at(lines: &[Vec<StatusChange>], at: Timestamp) -> Option<StatusChange> {
     let said = |line: &Vec<StatusChange>| {
         let next = line.partition_point(|change| change.at <= at);

@@ -1,6 +1,6 @@
-//! A status page as it is stored (contract 4.13): its words, its languages, who may see it.
+//! A status page as it is stored (contract 4.13): its texts, its languages, its visibility.
 //!
-//! What hangs on it (components, domains, files) is elsewhere. The password is known by its hash alone.
+//! Its components, domains and files are in modules of their own. The password is stored only as its hash.
 
 pub mod seo;
 pub mod word;

@@ -1,7 +1,7 @@
-//! The sealing of the secrets of one service, and the placeholder that stands for them (contract 4.3.5).
+//! The sealing of the secrets of one service, and the placeholder shown in their place (contract 4.3.5).
 //!
-//! It seals new secrets for their place and recognises the placeholder. It opens nothing: a kept secret is its sealed
-//! text, copied.
+//! It seals new secrets for their path and recognises the placeholder. It opens nothing: a secret that is kept is its
+//! sealed text, copied.
 
 use serde_json::Value;
 

@@ -8,11 +8,11 @@ use crate::model::service::{OverrideStatus, ServiceKey};
 pub enum WindowKind {
     /// It was paused.
     Pause,
-    /// Somebody stated its status.
+    /// A member stated its status.
     Override(OverrideStatus),
     /// Planned maintenance that covers it was in progress. Several may be open at a time, one for each maintenance.
     Maintenance,
-    /// A service that it depends on was down: whether it works by itself nobody could know.
+    /// One of its dependencies was down: whether it works by itself cannot be known.
     Unreachable,
 }
 

@@ -1,9 +1,9 @@
-//! What deadlines come to that have passed without a ping: missed, or no data because the ping may have been lost.
+//! Judgement of deadlines that have passed without a ping: missed, or no data because the ping may have been lost.
 //!
-//! A period is no data if nobody listened at some moment between a tenth of the interval before the expected ping and the
-//! deadline; the next period decides. At most [`EXCUSED_MAX`] periods in a row are no data; the one after is missed all the
-//! same, or a job that has died would never be found. Periods that lie wholly within one absence count as one: nobody was
-//! there to see any of them.
+//! A period is no data if no process listened at some moment between a tenth of the interval before the expected ping
+//! and the deadline; the next period decides. At most [`EXCUSED_MAX`] periods in a row are no data; the one after is
+//! missed all the same, or a job that has died would never be found. Periods wholly within one absence count as one:
+//! no process could receive any of their pings.
 
 use crate::clock::Timestamp;
 use crate::model::absence::Absence;
@@ -26,7 +26,7 @@ impl PeriodTerms {
         deadline.plus_ms(-self.grace_ms - self.interval_ms / 10)
     }
 
-    /// Returns the deadline that lies `periods` later.
+    /// Returns the deadline `periods` later.
     fn later(self, deadline: Timestamp, periods: i64) -> Timestamp {
         deadline.plus_ms(periods.saturating_mul(self.interval_ms))
     }
@@ -46,23 +46,23 @@ pub(super) struct NextDeadline {
     pub(super) excused: u8,
 }
 
-/// What is known of the time in which deadlines have passed.
+/// Facts about the time in which deadlines have passed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hearing<'a> {
-    /// The times in which nobody listened.
+    /// The times in which no process listened.
     pub(super) absences: &'a [Absence],
-    /// Deadlines before this moment were judged by somebody else, who recorded what was missed.
+    /// Deadlines before this moment were judged by an earlier process, which recorded the missed ones.
     pub(super) judged_until: Option<Timestamp>,
 }
 
-/// What the deadlines that have passed come to.
+/// The result for the deadlines that have passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overdue {
     /// The first deadline that has not passed.
     pub(super) next: NextDeadline,
     /// The first deadline whose ping may have been lost.
     pub(super) unheard_at: Option<Timestamp>,
-    /// The first deadline that was missed. However many were, one entry tells.
+    /// The first deadline that was missed. Several missed deadlines are recorded as one entry.
     pub(super) missed_at: Option<Timestamp>,
 }
 
@@ -95,15 +95,15 @@ pub(super) fn judge(terms: PeriodTerms, next: NextDeadline, hearing: Hearing<'_>
     overdue
 }
 
-/// Returns how many of the periods after this deadline lie wholly within an absence. While the clock is doubted pings are heard,
-/// so each period counts.
+/// Returns how many of the periods after this deadline are wholly within an absence. While the clock is doubted pings
+/// are received, so each period counts.
 fn periods_within(terms: PeriodTerms, deadline: Timestamp, absence: Absence) -> i64 {
     let is_within = terms.listens_from(terms.later(deadline, 1)) >= absence.from && !absence.is_doubt;
     let periods = absence.to.ms_since(deadline) / terms.interval_ms;
     if is_within { periods.max(0) } else { 0 }
 }
 
-/// Returns how many periods somebody else has judged before the next one of which anything is known.
+/// Returns how many periods an earlier process has judged before the next one that is still to be judged here.
 fn periods_to_pass(terms: PeriodTerms, deadline: Timestamp, hearing: Hearing<'_>) -> i64 {
     let later = hearing.absences.iter().map(|absence| absence.from).filter(|from| *from >= deadline);
     let next = later.chain(hearing.judged_until).min().unwrap_or(deadline);

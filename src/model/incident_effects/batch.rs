@@ -14,7 +14,7 @@ use crate::model::notification::message::{Message, SERVICES_MAX, Subject};
 /// The time between two messages of one event about one incident for one recipient of a channel, in milliseconds.
 const BATCH_MS: i64 = 30_000;
 
-/// Writes a planned message, or adds what it tells to a held one of its kind for the same recipient.
+/// Writes a planned message, or adds its contents to a held one of its kind for the same recipient.
 pub(super) fn enqueue_batched(
     message: Message,
     planned: PlannedMessage<'_>,
@@ -37,7 +37,7 @@ const fn is_batched(event: Event) -> bool {
     matches!(event, Event::IncidentServiceJoined | Event::IncidentServiceRecovered)
 }
 
-/// The effect that adds what this message tells to a held one; `None` when there is none.
+/// The effect that adds the contents of this message to a held one; `None` when there is none.
 fn add_to_batch(
     message: &Message,
     (told, contact): (&ChannelAudience, Option<i64>),
@@ -49,7 +49,7 @@ fn add_to_batch(
     Some(LifecycleEffect::ReplaceMessage(Box::new(MessageReplacement { delivery: key, message })))
 }
 
-/// What holds the next message of the event after the last one.
+/// The hold of the next message of the event after the last one.
 pub(super) fn batch_hold(
     event: Event,
     (told, contact): (&ChannelAudience, Option<i64>),

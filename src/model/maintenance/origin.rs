@@ -1,4 +1,4 @@
-//! The place of a maintenance in a series: by which it is found again, whatever became of it.
+//! The place of a maintenance in a series, by which it is found again in any state.
 
 use crate::clock::Timestamp;
 

@@ -1,4 +1,4 @@
-//! The texts of timelines and reminders that nobody wrote: English, whatever the language of the organisation.
+//! Generated texts of timelines and reminders: English, whatever the language of the organisation.
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::Schedule;
@@ -20,7 +20,7 @@ pub(super) fn moved(schedule: Schedule) -> String {
     format!("The maintenance is now planned {}.", period(schedule))
 }
 
-/// The work was extended, and goes on.
+/// The work was extended, and continues.
 pub(super) fn extended(schedule: Schedule) -> String {
     match schedule.end {
         Some(end) => format!("The maintenance has been extended until {}.", minute(end)),
@@ -28,7 +28,7 @@ pub(super) fn extended(schedule: Schedule) -> String {
     }
 }
 
-/// It begins soon.
+/// It starts soon.
 #[must_use]
 pub fn reminded(schedule: Schedule) -> String {
     format!("Reminder: maintenance is planned {}.", period(schedule))

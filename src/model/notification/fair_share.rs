@@ -1,8 +1,10 @@
-//! Which of the messages that are due are tried next, so that nobody's receivers hold up those of others.
+//! The choice of the due messages that are tried next, so that slow receivers of one organisation do not hold up
+//! those of others.
 //!
-//! Tries are places: so many in all, per organisation, per channel, and per mailbox of a channel that sends mails. Each takes at
-//! most a part of what is free one level above it, so whoever comes later finds a place however many receivers hang. Who has
-//! fewest tries under way is next; within a channel escalations, then what was tried least, then what has waited longest.
+//! Attempts take slots: a fixed number in all, per organisation, per channel, and per mailbox of a channel that sends
+//! mails. Each level takes at most a part of the free slots one level above it, so newcomers find a slot however many
+//! receivers hang. The next slot goes to the organisation and channel with the fewest running attempts; within a
+//! channel escalations come first, then the least tried messages, then those that have waited longest.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -47,7 +49,7 @@ pub struct DueMessage {
     pub tries: u32,
     /// True for a step of an escalation.
     pub is_escalation: bool,
-    /// True if something held it, so that a digest may tell it.
+    /// True if it was held, so that a digest may include it.
     pub is_held: bool,
     /// The time since which it is due.
     pub due_at: Timestamp,
@@ -179,7 +181,7 @@ impl OccupiedPlaces {
         in_channel < bound && message.mailbox().is_none_or(is_free) && !self.is_queued_behind(message)
     }
 
-    /// A try begins.
+    /// Takes the slots of a started attempt.
     pub fn take(&mut self, message: &DueMessage) {
         self.total += 1;
         *self.organisations.entry(message.organisation).or_default() += 1;
@@ -216,8 +218,8 @@ fn count_down<K: Copy + Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
     }
 }
 
-/// The places that one may hold of so many, of which these are taken: a share of those that are free, and one at least while
-/// there is one.
+/// The slots that one may take of `places`, of which `taken` are in use: a share of the free ones, and one at least
+/// while there is one.
 const fn part_of_free(places: usize, taken: usize, share: usize) -> usize {
     places.saturating_sub(taken).div_ceil(share)
 }
@@ -231,8 +233,8 @@ const fn part_for(is_escalation: bool, share: usize, places: usize, taken: usize
     }
 }
 
-/// The messages that are tried next, `most` at most, each with what `admit` returns for it; their places are taken. `admit` is
-/// asked when nothing else keeps a message back; `None` keeps it.
+/// The messages that are tried next, `most` at most, each with the result of `admit`; their slots are taken. `admit`
+/// is called when nothing else keeps a message back; `None` keeps it.
 pub fn choose_next<P>(
     due: Vec<DueMessage>,
     places: &mut OccupiedPlaces,

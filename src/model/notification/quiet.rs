@@ -9,19 +9,19 @@ use crate::model::time_range::TimeRange;
 /// The longest wait, in milliseconds: a week and an hour for a change of the clocks.
 pub const LONGEST_MS: i64 = 7 * DAY_MS + 3_600_000;
 
-/// Hours in which nobody wants to be told, except of what is bad.
+/// Hours in which only severe events are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuietHours {
     /// The hours.
     pub hours: BusinessHours,
-    /// The zone by whose clocks they are read.
+    /// The time zone of the hours.
     pub zone: Zone,
-    /// What is at least so severe does not wait.
+    /// The lowest severity that is sent all the same.
     pub except_from: Severity,
 }
 
 impl QuietHours {
-    /// The time until which something so severe waits that is told now; `None` when it does not wait.
+    /// The time until which a message of this severity is held; `None` when it is sent now.
     #[must_use]
     pub fn held_until(&self, severity: Severity, now: Timestamp) -> Option<Timestamp> {
         if severity >= self.except_from {

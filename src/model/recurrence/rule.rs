@@ -13,7 +13,7 @@ use crate::model::recurrence::zone::Zone;
 
 /// Characters of a rule.
 pub const RULE_LENGTH_MAX: usize = 500;
-/// Occurrences after which a rule may say that it ends.
+/// Maximum of `COUNT` in a rule.
 const COUNT_MAX: u32 = 10_000;
 /// Values of a list, and times of a day that the lists make together.
 const VALUES_MAX: usize = 100;
@@ -35,7 +35,7 @@ pub struct Rule {
     unended: RRule<Unvalidated>,
 }
 
-/// The last moment at which something may begin.
+/// The last moment at which an occurrence may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
     At(Timestamp),
@@ -87,7 +87,7 @@ pub enum RuleProblem {
     /// An end that cannot be read.
     #[error("UNTIL must look like 20261231T235959Z, 20261231T235959 or 20261231.")]
     Until,
-    /// Whatever else RFC 5545 forbids.
+    /// Any other violation of RFC 5545.
     #[error("This is not a rule of RFC 5545: {0}.")]
     Form(String),
 }

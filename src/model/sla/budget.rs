@@ -15,7 +15,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The budget of so much time, measured and still to come, of which `used_ms` were down.
+    /// The budget of this time, measured and still to come, of which `used_ms` were down.
     #[must_use]
     pub fn new(objective: Objective, time_ms: i64, used_ms: i64) -> Self {
         let total_ms = i128::from(time_ms) * i128::from(objective.allowance()) / i128::from(WHOLE);

@@ -1,6 +1,6 @@
 //! The settings of a status page for search engines and link previews (contract 4.13.1, `seo`).
 //!
-//! The block is written as a whole: what a client leaves out goes back to its default.
+//! The block is written as a whole: members that a client leaves out are reset to their defaults.
 
 use std::ops::RangeInclusive;
 

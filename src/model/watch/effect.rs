@@ -17,9 +17,9 @@ pub enum Effect {
     Missed(u64),
     /// A location has an opinion on a service that others see too.
     Opinion(Opinion),
-    /// A location that keeps its own schedule is to look now, or more often.
+    /// A location that keeps its own schedule is to check now, or more often.
     Urge(Urge),
-    /// The location at this place would look sooner, if there is room for haste (`Watch::hasten`).
+    /// The location at this place would check sooner, if the recheck budget allows (`Watch::hasten`).
     Hasten(usize),
 }
 
@@ -50,9 +50,9 @@ pub struct Finished {
 pub enum Heard {
     /// It is the vote of its location now.
     Vote(Vec<Effect>),
-    /// It came late, and for the first time: it belongs to the past, and counts there.
+    /// It came late, and for the first time: it counts for the past.
     Late,
-    /// It was heard before, is of the future, or no location of the plan sends results: it counts nowhere.
+    /// It was received before, is of the future, or no location of the plan sends results: it does not count.
     Nothing,
 }
 
@@ -61,9 +61,9 @@ pub enum Heard {
 pub struct Urge {
     /// Place of the location in the plan.
     pub slot: usize,
-    /// It is to look at once instead of waiting for its turn.
+    /// It is to check at once instead of at its next due time.
     pub look_now: bool,
-    /// It is to look more often until then; a time that is over ends that.
+    /// It is to check more often until then; a time in the past ends that.
     pub hurry_until: Timestamp,
 }
 
@@ -72,6 +72,6 @@ pub struct Urge {
 pub struct Opinion {
     /// Place of the location in the plan.
     pub slot: usize,
-    /// True if it says `down` where the others say `up`.
+    /// True if it is `down` where the others are `up`.
     pub contradicts: bool,
 }

@@ -9,7 +9,7 @@ use crate::model::verdict::{Verdict, Vote};
 use crate::model::watch::plan::WatchPlan;
 use crate::model::watch::recovery::Recovery;
 
-/// The past of a service, as the history tells it.
+/// The past of a service, from the history.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// The newest result of each location that has one, by the location's place in the plan.
@@ -24,7 +24,7 @@ pub struct Memory {
     pub status_since: Option<Timestamp>,
     /// Its turns lately, and whether it flaps.
     pub flapping: Flapping,
-    /// Set while the verdict is down, by whoever knows how far the recovery has come.
+    /// Set while the verdict is down, if the progress of the recovery is known.
     pub recovery: Option<Recovery>,
     /// The watch that it comes from.
     pub source: MemorySource,
@@ -33,17 +33,17 @@ pub struct Memory {
 /// The watch that a memory comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemorySource {
-    /// A watch of this process, which goes on.
+    /// A watch of this process, which continues.
     #[default]
     SameProcess,
-    /// Another process looked until a moment ago: what was due since is looked at at once.
+    /// Another process made checks until a moment ago: checks that were due since are made at once.
     OtherProcess,
-    /// A process that has ended: nobody has looked since, and none of its attempts is under way.
+    /// A process that has ended: no check was made since, and none of its attempts is running.
     EndedProcess,
 }
 
-/// The newest result of a location that this process does not know yet, but will. It counts while it is fresh, like that of
-/// a location that is cut off.
+/// The newest result of a location that this process does not know yet, but will. It counts while it is fresh, like
+/// that of a location that is cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AbsentVote {
     /// The location.
@@ -59,9 +59,9 @@ pub(in crate::model) struct Resumed {
     pub(in crate::model) votes: Vec<(usize, Vote)>,
     /// The same of locations that are not known yet.
     pub(in crate::model) absent: Vec<AbsentVote>,
-    /// The status line that goes on.
+    /// The status line that continues.
     pub(in crate::model) line: StatusLine,
-    /// The changes with which it goes on.
+    /// The changes with which it continues.
     pub(in crate::model) changes: Vec<Change>,
     /// Its turns lately, and whether it flaps.
     pub(in crate::model) flapping: Flapping,
@@ -116,8 +116,8 @@ impl Memory {
         self.votes.iter().map(|(_, vote)| *vote).chain(self.absent.iter().map(|absent| absent.vote))
     }
 
-    /// Returns the part that holds at `now`. Results of the future were recorded under a clock that was wrong: nobody
-    /// knows how old they are. A status of the future goes on from now.
+    /// Returns the part that is valid at `now`. Results of the future were recorded under a wrong clock: their age is
+    /// unknown. A status of the future continues from now.
     pub(in crate::model) fn resume(self, plan: Option<&WatchPlan>, now: Timestamp) -> Resumed {
         let recovery = plan.and_then(|plan| self.recovery(plan, now));
         let newest = self.all_votes().map(|vote| vote.checked_at).max();

@@ -14,7 +14,7 @@ use crate::model::time_range::TimeRange;
 use crate::model::what_if::replay::{Known, Told};
 use crate::model::window::{Window, WindowKind};
 
-/// Stands for the one incident that may be open.
+/// The key of the one incident that may be open.
 const INCIDENT: Option<i64> = Some(1);
 const NO_ORGANISATION: i64 = 0;
 
@@ -40,7 +40,7 @@ pub struct Case<'a> {
     pub known: Known,
     /// The rules of the policy that decides; `None` when none matches.
     pub rules: Option<&'a IncidentRules>,
-    /// What people decided, and when it was unreachable.
+    /// Decided windows, and unreachable times.
     pub windows: &'a [Window],
 }
 
@@ -93,7 +93,7 @@ impl Course<'_> {
         self.now = self.now.max(until);
     }
 
-    /// Tells the incident, or a new one, or puts it off.
+    /// Reports the outage to the incident, or to a new one, or postpones that.
     fn tell(&mut self, outage: Outage) -> Outage {
         let unreachable = |kind| kind == WindowKind::Unreachable;
         match self.case.covered_until(self.now, unreachable).filter(|_| outage.is_measured) {

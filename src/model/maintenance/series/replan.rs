@@ -1,8 +1,9 @@
-//! A changed series over the maintenances that stand: which follow it, which are new, which go.
+//! Adapts existing maintenances to a changed series: those that follow it, those to create, those to remove.
 //!
-//! A window of the new rule belongs to whoever stands at exactly its start. A maintenance that moves, and an exception (one
-//! that people changed, or took out), is looked for on the same day in the zone of the series: that is how the Sunday that
-//! somebody skipped stays skipped when the series moves from 02:00 to 03:00. What has begun is never touched.
+//! A window of the new rule belongs to the maintenance with exactly its start. A maintenance that moves, and an
+//! exception (one that members changed, or removed), is matched with a window on the same day in the zone of the
+//! series: so the Sunday that was skipped stays skipped when the series moves from 02:00 to 03:00. Maintenances that
+//! have started are never changed.
 
 use std::collections::BTreeMap;
 
@@ -32,14 +33,14 @@ pub struct Standing {
     pub role: Role,
 }
 
-/// What a changed series does.
+/// The effects of a changed series.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replan {
-    /// Windows for which nothing stands yet.
+    /// Windows without a maintenance.
     pub created: Vec<Occurrence>,
-    /// Maintenances that take over what the series says, each for this window.
+    /// Maintenances that adopt the settings of the series, each for this window.
     pub followed: Vec<(MaintenanceKey, Occurrence)>,
-    /// Maintenances that stay as they are, and stand for the window with this start from now on.
+    /// Maintenances that are unchanged, and belong to the window with this start from now on.
     pub renamed: Vec<(MaintenanceKey, Timestamp)>,
     /// Maintenances for which the rule has no window any more.
     pub removed: Vec<MaintenanceKey>,
@@ -47,7 +48,7 @@ pub struct Replan {
     pub skipped: Vec<(Timestamp, Timestamp)>,
 }
 
-/// The windows that nobody has taken yet, by their start.
+/// The windows that are not assigned yet, by their start.
 struct Free<'a> {
     windows: BTreeMap<i64, Occurrence>,
     recurrence: &'a Recurrence,
@@ -69,7 +70,7 @@ impl Free<'_> {
 }
 
 impl Replan {
-    /// Compares what the series wants with what stands, and with the windows that people took out.
+    /// Compares the wanted windows with the existing maintenances, and with the windows that members removed.
     #[must_use]
     pub fn of(
         recurrence: &Recurrence,
@@ -113,7 +114,7 @@ impl Replan {
     }
 }
 
-/// The windows for which nothing stands and which nobody took out: what a look at an unchanged series creates.
+/// The windows without a maintenance that were not removed: those that the planning of an unchanged series creates.
 #[must_use]
 pub fn missing(wanted: &[Occurrence], standing: &[Standing], skips: &[Timestamp]) -> Vec<Occurrence> {
     let stands = |start| standing.iter().any(|one| one.occurrence == start) || skips.contains(&start);
