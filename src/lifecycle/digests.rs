@@ -17,8 +17,8 @@ use crate::store::{MainError, Transaction, organisations};
 /// Most messages of a digest; the others become the next one.
 const MOST: u64 = 2_000;
 
-/// Makes a digest of what waits for one in a channel and is due, if there are enough messages; those about `busy` subjects are
-/// being sent. Returns true if it made one.
+/// Combines the due messages of a channel that wait for a digest into one, if there are enough of them, without those
+/// about `busy` subjects, which are being sent. Returns true if it made one.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

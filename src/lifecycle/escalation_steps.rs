@@ -44,8 +44,8 @@ pub async fn take_step(transaction: &Transaction, due: DueStep, now: Timestamp) 
     Ok(leaving)
 }
 
-/// The people of a step: those who are on duty now in its schedules, and the contacts that it names. A contact that is both is
-/// on duty.
+/// The recipients of a step: the contacts on duty now in its schedules, and the contacts that it names. A contact
+/// that is both is on duty.
 async fn people_of(
     transaction: &Transaction,
     step: &Step,

@@ -22,7 +22,7 @@ pub async fn insert(transaction: &Transaction, whole: &mut WholeIncident) -> Res
     follow_change(transaction, IncidentTransition { before: None, after: whole, leaving: None, at }).await
 }
 
-/// Stores what has changed at `at` from `before` to `after`; does nothing when they are equal.
+/// Stores the changes made at `at` from `before` to `after`; does nothing when they are equal.
 ///
 /// # Errors
 /// When the database fails.

@@ -18,7 +18,7 @@ use crate::store::maintenances::series::{self as series_rows, occurrences};
 use crate::store::maintenances::{due, links};
 use crate::store::{MainError, Transaction};
 
-/// Windows that are over and that people took out are remembered for this long, in milliseconds.
+/// Time for which removed windows that are over are remembered, in milliseconds.
 const SKIPS_KEPT_MS: i64 = 7 * crate::clock::DAY_MS;
 
 /// The outcome of planning a series.
@@ -51,7 +51,8 @@ pub async fn look(transaction: &Transaction, series: Series, stamp: Stamp<'_>) -
     Ok(planned)
 }
 
-/// Brings what has not begun in line with the changed series: maintenances move, come and go. The series is stored.
+/// Brings the maintenances that have not started in line with the changed series: they are moved, created and
+/// deleted. The series is stored.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

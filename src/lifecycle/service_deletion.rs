@@ -42,7 +42,7 @@ pub struct IncidentCleanup {
     pub resolved: usize,
     /// Concerned this service alone, and are deleted.
     pub deleted: usize,
-    /// Go on without the service.
+    /// Continue without the service.
     pub detached: usize,
 }
 
