@@ -18,7 +18,7 @@ pub struct ClockGuard {
     judgement: Mutex<Judgement>,
 }
 
-/// A wall time, and what is to be thought of it.
+/// A wall time, and how far it is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgedTime {
     /// The wall time.
@@ -26,7 +26,7 @@ pub struct JudgedTime {
     /// The best known time, for stored times from which an age is computed later. After a jump it is exact, by steady
     /// time; after a doubted start it is the later one of wall time and expected time.
     pub best: Timestamp,
-    /// The earliest time that it may be: what is over by this time is over.
+    /// The earliest possible time: whatever has ended by this time has ended in any case.
     pub earliest: Timestamp,
     /// True if the wall time may be used to delete, expire or fail something for good.
     pub is_trusted: bool,
@@ -59,7 +59,8 @@ pub struct ClockState {
 }
 
 impl ClockState {
-    /// One sentence for an operator: what is doubted, what waits, and what to do next. `None` while the clock is trusted.
+    /// One sentence for an operator: the doubt, the work that waits, and the remedy. `None` while the clock is
+    /// trusted.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let Doubt { cause, ahead_ms, trusted_in } = self.doubt?;

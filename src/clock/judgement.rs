@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use crate::clock::{DAY_MS, Timestamp};
 
-/// The difference from steady time, in milliseconds, beyond which a running wall clock has jumped. Mistakes about daylight
-/// saving stay below it; what expires too early because of them expires two hours too early at most.
+/// The difference from steady time, in milliseconds, beyond which a running wall clock has jumped. Mistakes about
+/// daylight saving stay below it; data that expires too early because of them expires two hours too early at most.
 pub const JUMP_MS: i64 = 2 * 3_600_000;
 /// The difference from the newest known time, in milliseconds, beyond which the clock of a start is doubted.
 pub const START_MS: i64 = DAY_MS;
@@ -126,7 +126,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Judges the clock of a start by what the database keeps; without a mark it is believed.
+    /// Judges the clock of a start by the mark in the database; without one it is believed.
     #[must_use]
     pub fn start(now: Reading, mark: Option<&ClockMark>) -> Self {
         let newest = mark.map_or(now.wall, |mark| mark.newest);
