@@ -113,7 +113,7 @@ impl Summary {
         self.sum_us as f64 / self.count.max(1) as f64
     }
 
-    /// Adds this to what may be nothing yet. Sums saturate: only damaged data could come that far.
+    /// Adds `other` to a sum that may be empty. Sums saturate: only damaged data could come that far.
     pub(in crate::stats) fn add_to(sum: &mut Option<Self>, other: &Self) {
         *sum = Some(sum.map_or(*other, |sum| Self {
             count: sum.count.saturating_add(other.count),

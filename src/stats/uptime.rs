@@ -159,7 +159,7 @@ pub fn cover<C: Copy>(spans: &[Span<C>], covers: &[Span<C>]) -> Vec<Span<C>> {
     result
 }
 
-/// Decisions of people as covers, in rising rank: what is left out (planned maintenance, pauses), then overrides. Open
+/// Decisions of members as covers, in rising rank: excluded time (planned maintenance, pauses), then overrides. Open
 /// ones reach until `until`.
 #[must_use]
 pub fn covers(decided: &[Window], until: Timestamp) -> Vec<Span> {

@@ -1,5 +1,5 @@
-//! Rolling figures of one service over the last 30 UTC days, today included: what `uptime_30d` and
-//! `avg_response_ms` show, without reading the history.
+//! Rolling figures of one service over the last 30 UTC days, today included: the values of `uptime_30d` and
+//! `avg_response_ms`, without reading the history.
 //!
 //! A day costs 40 bytes, and only days with data are kept, so that 100,000 services fit in memory.
 

@@ -1,9 +1,10 @@
-//! The sparse form of a histogram: only the buckets that hold something, and the exact sums.
+//! The sparse form of a histogram: only the buckets with a count, and the exact sums.
 //!
 //! The buckets are those of the hdrhistogram with 2 significant digits: exact up to 255 µs, above that 128 to an
-//! octave. As bytes: the count; of one value the value; of more the first bucket, a token for each further one, and what
-//! the extremes and the sum have above the lower bounds of their buckets. A token is the distance to the next bucket
-//! and how often that was hit, in one byte mostly. What bytes claim is checked; nothing is allocated on their word.
+//! octave. As bytes: the count; of one value the value; of more the first bucket, a token for each further one, and
+//! the differences of the extremes and the sum from the lower bounds of their buckets. A token is the distance to the
+//! next bucket and the count of that bucket, in one byte mostly. Lengths and counts in the bytes are checked; nothing
+//! is allocated before that.
 
 use crate::model::varint;
 use crate::stats::histogram::{BadHistogram, Summary};
@@ -81,7 +82,7 @@ impl Sparse<'_> {
         self.write_residues(bytes);
     }
 
-    /// Appends what the extremes and the sum have above the lower bounds of their buckets.
+    /// Appends the differences of the extremes and the sum from the lower bounds of their buckets.
     pub(in crate::stats) fn write_residues(&self, bytes: &mut Vec<u8>) {
         let (Some(summary), [first, ..], [.., last]) = (self.summary, self.entries, self.entries) else {
             return;
@@ -131,7 +132,7 @@ fn read_entries(bytes: &mut &[u8], mut left: u64, entries: &mut Vec<Entry>) -> R
     Ok(())
 }
 
-/// Takes what [`Sparse::write_residues`] wrote for `count` values in these entries.
+/// Reads the output of [`Sparse::write_residues`] for `count` values in these entries.
 pub(in crate::stats) fn read_residues(
     bytes: &mut &[u8],
     count: u64,
@@ -166,7 +167,7 @@ pub(in crate::stats) fn write_token(bytes: &mut Vec<u8>, skipped: u64, count: u3
     }
 }
 
-/// Takes what [`write_token`] wrote.
+/// Reads the output of [`write_token`].
 pub(in crate::stats) fn read_token(bytes: &mut &[u8]) -> Result<(u64, u32), BadHistogram> {
     let token = varint::take(bytes).ok_or(BadHistogram("it ends early"))?;
     let count = match token & 1 {

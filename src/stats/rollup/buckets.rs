@@ -42,7 +42,7 @@ impl Buckets {
         }
     }
 
-    /// The nodes that have been merged: what the answer costs.
+    /// The number of merged nodes: the cost of the result.
     #[must_use]
     pub const fn merges(&self) -> usize {
         self.merges

@@ -37,7 +37,7 @@ pub(super) fn put(bytes: &mut Vec<u8>, plain: &[u8]) {
     }
 }
 
-/// Takes what [`put`] appended into `plain`.
+/// Reads the output of [`put`] into `plain`.
 pub(super) fn take(mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<(), BadRollup> {
     let length = varint::take(&mut bytes).ok_or(BadRollup("it ends early"))?;
     plain.clear();

@@ -1,5 +1,5 @@
-//! The nodes of a tree that answer a question, and the time that none of them answers for. Both follow from the times
-//! alone, not from what the tree holds.
+//! The nodes of a tree that cover a requested range, and the time that none of them covers. Both follow from the
+//! times alone, not from the contents of the tree.
 
 use crate::clock::Timestamp;
 use crate::model::time_range::TimeRange;

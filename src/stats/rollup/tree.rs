@@ -91,10 +91,10 @@ pub fn cover(
     Ok(wanted.slivers(root, start))
 }
 
-/// Gives `sink` the root of a stored rollup alone.
+/// Passes `sink` only the root of a stored rollup.
 ///
 /// # Errors
-/// [`BadRollup`] when the bytes are no rollup of ours.
+/// [`BadRollup`] when the bytes are not a valid rollup.
 pub fn whole(body: &[u8], sink: impl FnOnce(&Node<'_>)) -> Result<(), BadRollup> {
     let mut entries = Vec::new();
     let (top, _) = read_root(Timestamp::default(), body, &mut entries)?;
