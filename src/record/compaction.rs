@@ -72,7 +72,7 @@ impl Collect for CompactionCounters {
     }
 }
 
-/// The beginning of a pass.
+/// The start of a pass.
 #[derive(Clone, Copy, Debug)]
 struct Began {
     /// The requested time.
@@ -163,11 +163,11 @@ impl Compaction {
         sealed
     }
 
-    /// Does everything that is due at `now`. Nothing, where another process is at it. While the clock is doubted, days are
-    /// sealed and merged that are over in any case, and nothing ends by its age.
+    /// Does all work that is due at `now`; none if another process is compacting. While the clock is doubted, only
+    /// days that are over in any case are sealed and merged, and nothing ends by its age.
     ///
     /// # Errors
-    /// When a database fails or a block cannot be read; what could be done was done, and stays done.
+    /// When a database fails or a block cannot be read; all other work is done, and stays done.
     pub async fn pass(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
         // One that fails keeps none of the others from being done: a damaged block must not fill the disk.

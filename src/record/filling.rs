@@ -53,7 +53,7 @@ pub async fn fill(history: &History, late: LateResults, now: Timestamp) -> Resul
     Ok(true)
 }
 
-/// The times without data; the last one may go on.
+/// The times without data; the last one may be open.
 fn gaps(told: &[StatusChange], now: Timestamp) -> Vec<TimeRange> {
     let ends = told.iter().skip(1).map(|change| change.at).chain([now]);
     let spans = told.iter().zip(ends).filter(|(change, _)| change.to == MeasuredStatus::NoData);

@@ -24,7 +24,8 @@ pub struct HistoryWriter {
     /// Locations whose results are expected.
     codes: Arc<[LocationCode]>,
     locations: Arc<Mutex<LocationNumbers>>,
-    /// The partitions of this node, and what is refused because they are another's.
+    /// The partitions of this node, and counters of the facts refused because their partition belongs to another
+    /// node.
     fence: Option<(Ownership, Arc<FenceCounters>)>,
 }
 
@@ -35,7 +36,7 @@ impl HistoryWriter {
         Self { history, codes: codes.into(), locations: Arc::default(), fence: None }
     }
 
-    /// The same, which writes only what this node owns, and counts what it refuses.
+    /// The same writer, which writes only facts of partitions of this node, and counts the refused ones.
     #[must_use]
     pub fn fenced(self, ownership: &Ownership, counters: &Arc<FenceCounters>) -> Self {
         let fence = ownership.member().map(|_| (ownership.clone(), Arc::clone(counters)));

@@ -1,7 +1,8 @@
 //! From the stored services and their history back to running actors.
 //!
-//! Verdicts, rhythm and figures go on where an earlier process stopped; the time in between becomes a gap. If the history
-//! is away, services are watched all the same, from scratch: checking does not depend on the past.
+//! Verdicts, rhythm and figures continue where an earlier process stopped; the time in between becomes a no-data
+//! period. If the history is away, services are monitored all the same, from scratch: checking does not depend on the
+//! past.
 
 pub mod absences;
 mod answered;
@@ -79,7 +80,7 @@ impl Beginning {
     }
 }
 
-/// A service that runs again, and what its figures need.
+/// A restored service, with the facts that its figures need.
 #[derive(Clone, Debug)]
 pub struct Restored {
     /// Key of its measurements.

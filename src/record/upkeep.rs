@@ -22,10 +22,10 @@ pub async fn run(databases: Databases, guard: Arc<ClockGuard>, ownership: Owners
     }
 }
 
-/// Does all work that is due at `now`, a time that is trusted.
+/// Does all work that is due at `now`, a trusted time.
 ///
 /// # Errors
-/// When a database fails; what was done stays done.
+/// When a database fails; work done before stays done.
 pub async fn once(databases: &Databases, now: Timestamp) -> Result<(), StoreError> {
     let transaction = databases.main.begin().await?;
     idempotency_keys::forget_old(&transaction, now).await?;

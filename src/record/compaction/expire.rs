@@ -14,7 +14,7 @@ use crate::store::history::segments::{self, Purpose, Segment, SegmentLevel};
 use crate::store::history::{changes, erase};
 use crate::store::{HistoryError, StoreError, services};
 
-/// The time for which a retired segment stays for those who read it, in milliseconds.
+/// The time for which a retired segment stays for its readers, in milliseconds.
 pub(in crate::record) const LAST_READERS_MS: i64 = 60_000;
 /// The number of days for which status changes are kept, whatever the plan: longer than the span of any figure.
 const CHANGES_KEPT_DAYS: i64 = 400;
@@ -22,7 +22,8 @@ const CHANGES_KEPT_DAYS: i64 = 400;
 const CHANGES_AT_ONCE: usize = 1_000;
 
 impl Compaction {
-    /// Retires what has been kept long enough or is too much, and drops what was retired a while ago.
+    /// Retires segments that have been kept long enough or exceed the bound, and drops those that were retired a
+    /// while ago.
     pub(super) async fn expire(&mut self, now: JudgedTime) -> Result<(), HistoryError> {
         let entered = segments::entered(self.history.reader()).await?;
         let (ended, kept): (Vec<Segment>, Vec<Segment>) =
@@ -97,7 +98,7 @@ impl Compaction {
         Ok(())
     }
 
-    /// Erases what was measured of services that were deleted.
+    /// Erases the measurements of deleted services.
     pub(super) async fn erase(&mut self) -> Result<(), StoreError> {
         let Some(main) = self.retention.main() else { return Ok(()) };
         for service in services::erasures(main.reader()).await? {

@@ -34,7 +34,7 @@ impl Compaction {
         let is_due = |segment: &&Segment| {
             segment.purpose.level == SegmentLevel::Day && now >= segment.purpose.to.plus_ms(DAY_SETTLE_MS)
         };
-        // Oldest first: a killed merge starts over, and what is about to be dropped is not worth it.
+        // Oldest first: a killed merge starts over, and a day that is about to be dropped is not worth it.
         self.unmergeable.retain(|_, at| now.ms_since(*at).abs() < RETRY_MS);
         let mut merged = Ok(());
         for day in visible.iter().rev().filter(is_due).filter(|day| day.purpose.ends_at() > now) {
@@ -52,7 +52,7 @@ impl Compaction {
         merged
     }
 
-    /// Merges a day as it is now: results that came late may have been sealed into it since the pass began.
+    /// Merges a day as it is now: results that came late may have been sealed into it since the start of the pass.
     async fn merge_day(&mut self, day: SegmentId) -> Result<(), HistoryError> {
         let Some(day) = segments::visible_one(self.history.reader(), day).await? else { return Ok(()) };
         let opened = self.history.storage().connect(day.id).await?;

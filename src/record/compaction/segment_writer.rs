@@ -1,5 +1,5 @@
-//! The segments that are written to: found by their purpose, made when they are missing, cleaned of what an interrupted
-//! pass left in them before anything is added.
+//! The segments that are written to: found by their purpose, created when they are missing, and cleaned of the
+//! leftovers of an interrupted pass before anything is added.
 
 use std::collections::{HashMap, HashSet};
 

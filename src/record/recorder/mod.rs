@@ -72,7 +72,7 @@ struct Flight {
 pub struct Drain;
 
 impl Recorder {
-    /// A recorder that stores what it is given there.
+    /// A recorder that stores its facts in `destination`.
     #[must_use]
     pub fn new(
         destination: Arc<dyn Destination>,
@@ -100,7 +100,7 @@ impl Recorder {
         Self { news, ..self }
     }
 
-    /// The same, which has this spool for what memory does not hold.
+    /// The same recorder, with a spool for facts beyond the memory limit.
     #[must_use]
     pub fn spooling(self, spool: Option<Spool>) -> Self {
         Self { spool, ..self }
@@ -248,7 +248,7 @@ impl Recorder {
         }
     }
 
-    /// Spools what cannot be written before the process ends; the next process writes it.
+    /// Spools the facts that cannot be written before the process ends; the next process writes them.
     fn leave(&mut self) {
         if self.spool.is_none() {
             return;

@@ -19,7 +19,7 @@ pub async fn of_all(databases: &Databases, now: Timestamp) -> Result<Vec<Absence
     Ok(absences_between(all_spans(databases).await?, now))
 }
 
-/// Those of partitions that this node takes now, by what their last holders have marked. What was before them is not known.
+/// Absences for partitions that this node takes now, from the marks of their last holders. Earlier ones are unknown.
 ///
 /// # Errors
 /// When the main database fails.

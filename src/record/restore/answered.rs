@@ -17,7 +17,7 @@ use crate::store::history::fresh::bucket_of;
 use crate::store::history::parts::{Parts, Scope, View};
 use crate::store::history::sealed::damaged_rollup;
 
-/// The number of times that one read is begun, because segments were dropped meanwhile.
+/// Attempts of one read, which is repeated when segments were dropped meanwhile.
 const ATTEMPTS: u32 = 3;
 
 /// A view of the history, and the fresh answers in it of all services of some buckets.

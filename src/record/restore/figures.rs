@@ -1,4 +1,4 @@
-//! The rolling figures of the time before the engine began to watch.
+//! The rolling figures of the time before the engine started.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const UNDONE_AT_ONCE: usize = 4;
 /// Services whose rollups are read in one query: a few megabytes.
 const SERVICES_AT_ONCE: usize = 32;
 
-/// Computes the rolling figures of the time before the engine started and gives them to it.
+/// Computes the rolling figures of the time before the engine started and passes them to it.
 ///
 /// # Errors
 /// When a database fails.

@@ -53,10 +53,10 @@ struct Segment {
 }
 
 impl Spool {
-    /// The spool in this folder, with what an earlier process left there.
+    /// Opens the spool in this folder, with the segments of earlier processes.
     ///
     /// # Errors
-    /// When the folder can be neither made nor read.
+    /// When the folder can be neither created nor read.
     pub fn open(folder: &Path, max_bytes: u64) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let mut segments = Vec::new();

@@ -55,7 +55,7 @@ impl SegmentReader {
         (is_torn || bytes.starts_with(&HEAD)).then(|| Self { bytes, at, decoder: Decoder::default() })
     }
 
-    /// The next frame, or what damage has left of it; `None` at the end.
+    /// The next frame, or the readable rest of a damaged one; `None` at the end.
     pub(super) fn next(&mut self) -> Option<Piece> {
         let rest = &self.bytes[self.at..];
         if rest.is_empty() {
