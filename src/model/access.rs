@@ -11,7 +11,7 @@ macro_rules! permissions {
     ($($variant:ident = $name:literal,)*;
         additions: $($addition:ident = $addition_name:literal,)*;
         operators: $($operator:ident = $operator_name:literal,)*) => {
-        /// The 18 permissions of contract 2.1, those of what was added to it, and those of operators. No wildcard, no
+        /// The 18 permissions of contract 2.1, those of its additions, and those of operators. No wildcard, no
         /// implication.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
@@ -255,7 +255,7 @@ pub struct PlanLimits {
     pub sla_targets: Option<u32>,
     /// Escalation policies.
     pub escalation_policies: Option<u32>,
-    /// Contacts, who are people that can be notified.
+    /// Contacts: people that can be notified.
     pub contacts: Option<u32>,
     /// On-call schedules.
     pub oncall_schedules: Option<u32>,

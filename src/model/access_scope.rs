@@ -1,6 +1,6 @@
 //! The access scope: a set of tags that tokens can be confined to.
 //!
-//! A confined token sees the services that carry at least one of the tags, and what hangs on them.
+//! A confined token sees the services that carry at least one of the tags, and the resources that depend on them.
 
 use crate::clock::Timestamp;
 use crate::id::Id;

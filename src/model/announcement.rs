@@ -47,7 +47,7 @@ pub enum ChosenPages {
 }
 
 impl ChosenPages {
-    /// Returns what these chosen pages mean to `page`.
+    /// Returns the meaning of these chosen pages for `page`.
     #[must_use]
     pub fn of(chosen: impl IntoIterator<Item = i64>, page: i64) -> Self {
         let mut found = Self::None;

@@ -6,18 +6,18 @@
 pub struct Automation {
     /// Key of the policy that it follows; `None` when that is deleted.
     pub policy: Option<i64>,
-    /// The parts that people have edited.
+    /// The parts that members have edited.
     pub edited: Edited,
 }
 
-/// The parts of an incident that people have edited.
+/// The parts of an incident that members have edited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edited {
     /// Its title.
     pub title: bool,
     /// Its severity.
     pub severity: bool,
-    /// Its status: from then on people resolve it.
+    /// Its status: from then on members resolve it.
     pub status: bool,
 }
 

@@ -1,7 +1,7 @@
 //! One check and its outcome.
 //!
-//! A failing target is data: a check ends in an [`Outcome`], never in an error. What went wrong on our own
-//! side is [`Trouble`]; it is counted and leaves a gap, but is never held against the target.
+//! A failing target is data: a check ends in an [`Outcome`], never in an error. Trouble of the location itself is
+//! [`Trouble`]; it is counted and leaves a no-data period, but is never counted against the target.
 
 use std::num::NonZeroU32;
 
@@ -20,7 +20,7 @@ words! {
         Icmp,
         /// The certificate chain of a TLS server.
         Ssl,
-        /// Not checked at all; people set its status.
+        /// Not checked at all; members set its status.
         Manual,
         /// Reports itself by pings.
         Heartbeat,
@@ -198,7 +198,7 @@ impl ErrorCode {
     }
 }
 
-/// The reason why a check is not `up`, for machines and for people.
+/// The reason why a check is not `up`, as a code and as a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// For machines.
@@ -208,8 +208,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with its text, on one line and cut to 500 characters. Control characters become blanks: PostgreSQL stores no
-    /// zero byte, and what a peer sends shall not write into a terminal.
+    /// A failure with its text, on one line and cut to 500 characters. Control characters become blanks: PostgreSQL
+    /// stores no zero byte, and text from a peer must not control a terminal.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl AsRef<str>) -> Self {
         let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
@@ -223,7 +223,7 @@ impl Failure {
 pub struct Measurement {
     /// The result after evaluating the conditions.
     pub status: CheckStatus,
-    /// Set exactly when the target answered; what `response_time_ms` and the percentiles show.
+    /// Set exactly when the target answered; the value of `response_time_ms` and of the percentiles.
     pub response_time: Option<Micros>,
     /// The durations of the phases.
     pub timings: Timings,

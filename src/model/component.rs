@@ -1,6 +1,6 @@
-//! Components and groups of a status page (contract 4.14): what is stored about one.
+//! Components and groups of a status page (contract 4.14): the stored fields of one.
 //!
-//! How they form a tree is in `tree`, what visitors see of them in `status`, how groups follow tags in `sync`.
+//! Their tree is in `tree`, their status for visitors in `status`, groups that follow tags in `sync`.
 
 pub mod status;
 pub mod sync;

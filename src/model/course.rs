@@ -69,7 +69,7 @@ impl Course {
         self.flapping.as_ref()?.settles_at(self.rule)
     }
 
-    /// Notices that it does not flap any more.
+    /// Ends flapping, if it is over by `now`.
     pub fn settle(&mut self, now: Timestamp) -> Option<Change> {
         let flapping = self.flapping.as_mut()?;
         let settled = flapping.settle(self.rule, now);
@@ -86,7 +86,8 @@ impl Course {
         [ended, flapped.then(|| self.told(ChangeCause::Settled, at))].into_iter().flatten()
     }
 
-    /// The wall clock was set back by `-jump_ms` to `now`; see [`StatusLine::set_back`]. What was seen moves back with it.
+    /// Handles a wall clock that was set back by `-jump_ms` to `now`; see [`StatusLine::set_back`]. The times of the
+    /// past move back with it.
     pub fn set_back(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         if let Some(flapping) = &mut self.flapping {
             flapping.shift(jump_ms);

@@ -30,7 +30,7 @@ const ADDRESSES: [&str; 6] = [
     "data:image/svg+xml",
 ];
 
-/// The sheet without what must not be in it, trimmed.
+/// The sheet without forbidden constructs, trimmed.
 #[must_use]
 pub fn sanitise(text: &str) -> String {
     let mut text = text.trim().to_owned();

@@ -78,8 +78,8 @@ impl DependencyGraph {
         self.parents.keys().find_map(|start| self.cycle_from(*start, &mut ends))
     }
 
-    /// Walks upwards, depth first, without recursion: a chain may be as long as there are services. What has been walked
-    /// without coming back `ends`.
+    /// Walks upwards, depth first, without recursion: a chain may be as long as there are services. Services that
+    /// lead to no circle are added to `ends`.
     fn cycle_from(&self, start: ServiceKey, ends: &mut BTreeSet<ServiceKey>) -> Option<Vec<ServiceKey>> {
         if ends.contains(&start) {
             return None;

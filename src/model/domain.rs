@@ -100,7 +100,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// A domain that has just been attached; `key` is the database's to give.
+    /// A domain that has just been attached; its `key` is assigned by the database.
     #[must_use]
     pub fn attached(statuspage: i64, hostname: String, now: Timestamp) -> Self {
         Self {
@@ -144,7 +144,7 @@ impl Domain {
                 self.failed(DomainProblem::VerificationTimeout)
             }
             Sight::Wrong(problem) => Self { problem: Some(problem), next_look_at, ..self.clone() },
-            // To its owner, a name that was never seen does not resolve; what was known before stays.
+            // For its owner, a name that was never seen does not resolve; an earlier result stays.
             Sight::Nothing => {
                 let problem = self.problem.or(Some(DomainProblem::NoRecords));
                 Self { problem, next_look_at, ..self.clone() }
@@ -192,7 +192,7 @@ impl Domain {
     }
 }
 
-/// True if the week that began at `since` is over for good: by a time that is trusted.
+/// Returns true if the week from `since` on is over by a trusted time.
 const fn is_over(since: Timestamp, now: JudgedTime) -> bool {
     now.is_trusted && now.at.ms_since(since) >= PATIENCE_MS
 }

@@ -82,7 +82,7 @@ pub fn host_of_header(value: &str) -> Option<String> {
     (!host.is_empty() && host.len() <= 253).then(|| host.to_ascii_lowercase())
 }
 
-/// Returns true if the text is a host name in lower case with at least two labels, the last beginning with a letter.
+/// Returns true if the text is a host name in lower case with at least two labels, the last starting with a letter.
 #[must_use]
 pub fn is_hostname(text: &str) -> bool {
     let labels: Vec<&str> = text.split('.').collect();

@@ -107,7 +107,7 @@ pub struct Case {
     pub severity: Severity,
     /// The services that it affects.
     pub concerned: Concerned,
-    /// Key of the incident policy that opened it; `None` = people did.
+    /// Key of the incident policy that opened it; `None` = a member did.
     pub incident_policy: Option<i64>,
 }
 

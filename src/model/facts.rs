@@ -97,7 +97,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Gives `take` the facts that can be read, and returns the number of bytes that are no fact.
+    /// Passes the readable facts to `take`, and returns the number of bytes that are not part of a fact.
     pub(crate) fn read(&mut self, bytes: &[u8], mut take: impl FnMut(Fact)) -> usize {
         let mut rest = bytes;
         let mut lost_bytes = 0;

@@ -112,7 +112,7 @@ impl Flapping {
         !self.is_flapping && newest.is_none_or(|at| now.ms_since(at) >= rule.window_ms())
     }
 
-    /// The wall clock was set back, and the times of what was seen with it.
+    /// Moves the times by a step of the wall clock that was set back.
     pub fn shift(&mut self, jump_ms: i64) {
         self.turns.iter_mut().chain(&mut self.told_at).for_each(|at| *at = at.plus_ms(jump_ms));
     }

@@ -166,7 +166,7 @@ impl Heartbeat {
         (heartbeat, effects)
     }
 
-    /// Expects something else from now on; what was seen stays.
+    /// Replaces the plan; the pings received so far stay.
     pub fn expect(&mut self, plan: HeartbeatPlan, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         let stored = plan.stored.until(now);
         let last = newer(self.plan.stored.last, stored.last);
@@ -233,7 +233,7 @@ impl Heartbeat {
             .extend(self.course.change_to(MeasuredStatus::Down, ChangeCause::Votes, at).map(Effect::Change));
     }
 
-    /// Ends the heartbeat: what was reported holds no longer.
+    /// Ends the heartbeat: earlier reports are no longer valid.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         let mut effects = self.wake(now, absences);
         (self.deadline, self.excused) = (None, 0);
@@ -247,8 +247,9 @@ impl Heartbeat {
         self.deadline = self.deadline.map(|deadline| deadline.max(now.plus_ms(1)));
     }
 
-    /// The wall clock was set ahead by `jump_ms`, or back: deadlines move with it, and so does what was seen. A ping that
-    /// stayed in the future would keep every later one from counting as the newest. `now` is the new time.
+    /// Handles a wall clock that was set ahead by `jump_ms`, or back: deadlines and the times of pings move with it.
+    /// A ping that stayed in the future would keep every later one from counting as the newest. `now` is the new
+    /// time.
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         let shifted = |at: Option<Timestamp>| at.map(|at| at.plus_ms(jump_ms));
         self.deadline = shifted(self.deadline);
@@ -328,8 +329,8 @@ impl Heartbeat {
         effects.push(Effect::Record(Finished { attempt, checked_at: entry.made_at, measurement }));
     }
 
-    /// After a restart: returns true if no result of the deadline is stored, although it may have passed. Any result would have ended
-    /// the `up` that began before it.
+    /// After a restart: returns true if no result of the deadline is stored, although it may have passed. Any result
+    /// would have ended the `up` that started before it.
     fn is_unjudged(&self) -> bool {
         let since = self.course.line().since();
         self.verdict() == Verdict::Up && since.is_some_and(|since| Some(since) < self.deadline)

@@ -14,7 +14,7 @@ pub struct CheckRecord {
     pub service: ServiceKey,
     /// The location that made the check.
     pub location: LocationCode,
-    /// The role of the location: what the result counts for.
+    /// The role of the location, which decides how the result counts.
     pub role: ProbeRole,
     /// The time at which the check was due.
     pub scheduled_at: Timestamp,
@@ -131,7 +131,7 @@ words! {
         Clock = 6,
         /// Results came late, and give the status of a no-data period.
         Filled = 7,
-        /// The service began to flap. The status stays as it is: this is no change of it.
+        /// The service started to flap. The status stays as it is: this is not a change of it.
         Flapping = 8,
         /// It does not flap any more. The status stays as it is: this is no change of it.
         Settled = 9,

@@ -169,7 +169,7 @@ impl<K: Clone + PartialEq> Impairment<K> {
         Belief::LookFirst
     }
 
-    /// Notes who answered; whether anybody did.
+    /// Records the references that answered; returns true if any did.
     fn note_answers(&mut self, now_ms: u64, answers: &[(K, Answer)]) -> bool {
         let has_answered = |key: &K| answers.contains(&(key.clone(), Answer::Answered));
         let (mut is_answered, mut by_current) = (false, false);

@@ -144,7 +144,7 @@ pub struct Incident {
     pub severity: Severity,
     /// True if status pages may show it.
     pub is_published: bool,
-    /// The time at which it began.
+    /// The time of its start.
     pub started_at: Timestamp,
     /// The time at which it ended; `None` exactly while open.
     pub resolved_at: Option<Timestamp>,
@@ -219,8 +219,8 @@ pub struct WholeIncident {
     pub incident: Incident,
     /// The services that it affects, by name; all of them, unless it was read in part.
     pub services: Vec<Affected>,
-    /// The number of services that it affects beside those; above 0 only when it was read in part. Then what hangs on it
-    /// beside is left out as well, but for the newest entry of its timeline.
+    /// The number of further services that it affects; above 0 only when it was read in part. Then its other parts
+    /// are left out too, except for the newest entry of its timeline.
     pub others: usize,
     /// The pages chosen for it, in the order of the client.
     pub statuspages: Vec<ChosenPage>,
@@ -258,7 +258,7 @@ impl WholeIncident {
         sort_by_name(&mut self.services);
     }
 
-    /// Gives it this severity, as far as its kind allows; derived impacts follow.
+    /// Sets this severity, as far as its kind allows; derived impacts follow.
     pub fn set_severity(&mut self, severity: Severity) {
         let kind = self.incident.kind;
         self.incident.severity = kind.severity(severity);
@@ -334,8 +334,8 @@ impl WholeIncident {
         self.end(resolved_at);
     }
 
-    /// Notes who has acknowledged it, with an entry that only members of the organisation see. Of an incident that is
-    /// acknowledged already nothing changes. A full timeline takes no entry.
+    /// Records the acknowledgement, with an entry that only members of the organisation see. An incident that is
+    /// already acknowledged is unchanged. A full timeline takes no entry.
     pub fn acknowledge(&mut self, acknowledgement: Acknowledgement, message: Translated) {
         if self.incident.acknowledgement.is_some() {
             return;
@@ -352,7 +352,7 @@ impl WholeIncident {
         self.incident.acknowledgement = Some(acknowledgement);
     }
 
-    /// It ends, though not before it began; what has not recovered yet has now.
+    /// Ends the incident, though not before its start; its remaining services recover with it.
     fn end(&mut self, at: Timestamp) {
         let at = at.max(self.incident.started_at);
         self.incident.status = IncidentStatus::Resolved;

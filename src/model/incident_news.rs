@@ -36,7 +36,7 @@ pub enum News {
 }
 
 impl WholeIncident {
-    /// Notes what a person has edited, compared with the incident of before.
+    /// Records the parts that a member has edited, compared with the incident of before.
     pub fn note_edits(&mut self, before: &Incident) {
         let Some(Automation { edited, .. }) = &mut self.automation else { return };
         edited.title |= self.incident.title != before.title;
@@ -44,7 +44,7 @@ impl WholeIncident {
         edited.status |= self.incident.status != before.status;
     }
 
-    /// Notes that a person has stated the status, whether or not that is news.
+    /// Records that a member has stated the status, even if it is unchanged.
     pub const fn note_stated_status(&mut self) {
         if let Some(automation) = &mut self.automation {
             automation.edited.status = true;

@@ -108,7 +108,7 @@ pub struct PolicyTag {
 pub struct IncidentRules {
     /// Seconds that an outage lasts before it becomes an incident.
     pub open_after_seconds: u32,
-    /// Seconds that everything works again before the incident is resolved; `None` = people resolve it.
+    /// Seconds that everything works again before the incident is resolved; `None` = members resolve it.
     pub resolve_after_seconds: Option<u32>,
     /// The severity of an incident about a service that is down; `None` = no incident.
     pub down_severity: Option<Severity>,
@@ -127,8 +127,9 @@ pub struct IncidentRules {
 }
 
 impl Default for IncidentRules {
-    /// At once for what is down or unstable, internal, and resolved after a minute: a short return is no end. Tags group
-    /// nothing: one that most services carry would hide an unrelated outage in the incident of another.
+    /// The default: an internal incident at once for outages that are down or unstable, resolved after a minute,
+    /// because a short return is no end. Tags group nothing: one that most services carry would hide an unrelated
+    /// outage in the incident of another.
     fn default() -> Self {
         Self {
             open_after_seconds: 0,
@@ -167,7 +168,8 @@ impl IncidentRules {
         self.resolve_after_seconds.map(|seconds| i64::from(seconds) * 1_000)
     }
 
-    /// The time at which an incident is resolved of which everything works since `recovered_at`; `None` = people resolve it.
+    /// The time at which an incident is resolved whose services all work since `recovered_at`; `None` = members
+    /// resolve it.
     #[must_use]
     pub fn resolves_at(&self, recovered_at: Timestamp) -> Option<Timestamp> {
         self.resolve_after_ms().map(|ms| recovered_at.plus_ms(ms))

@@ -1,6 +1,6 @@
 //! Choosing a language by `Accept-Language` (contract 1.11, RFC 9110 section 12.5.4).
 //!
-//! A header that cannot be read counts as absent. What is done without a choice is the asker's business.
+//! A header that cannot be read counts as absent. The fallback without a choice is up to the caller.
 
 /// Maximum number of entries of the header that are read.
 const MAX_ENTRIES: usize = 50;

@@ -31,7 +31,7 @@ pub struct Ledger {
 /// The changes by which a node reaches its share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// It stops watching these, and gives them back.
+    /// Partitions to stop and release.
     pub release: Partitions,
     /// It takes these.
     pub take: Partitions,

@@ -39,7 +39,7 @@ pub enum LifecycleEffect {
     AdvanceEscalation(EscalationAdvance),
     /// Stop the escalation of the incident with this key, if there is one.
     EndEscalation(i64),
-    /// Publish an event for those who listen to the organisation.
+    /// Publish an event to the subscribers of the organisation.
     Publish(PublishedAct),
 }
 
@@ -131,7 +131,7 @@ pub struct PublishedAct {
 }
 
 impl LifecycleEffect {
-    /// The effect that publishes what became of an incident.
+    /// The effect that publishes an action on an incident.
     #[must_use]
     pub const fn publish_incident(key: i64, act: Act, former: Vec<ServiceKey>) -> Self {
         Self::Publish(PublishedAct { kind: Kind::Incident, key, act, former })
@@ -144,7 +144,8 @@ impl LifecycleEffect {
     }
 }
 
-/// A message that leaves a channel now takes along what is held in front of it; one that is held waits behind it.
+/// Effects of a new message: one that a channel sends now releases the held ones before it; one that is held waits
+/// behind them.
 #[must_use]
 pub fn enqueue(outgoing: OutgoingMessage, subject: Id) -> Vec<LifecycleEffect> {
     let held = HeldLine { channel: outgoing.delivery.channel, line: outgoing.line, subject };

@@ -39,7 +39,7 @@ words! {
 words! {
     /// The state of a maintenance.
     pub enum MaintenanceStatus {
-        /// It has not begun.
+        /// It has not started.
         Scheduled,
         /// It has an effect.
         InProgress,
@@ -91,9 +91,9 @@ pub struct Maintenance {
     pub status: MaintenanceStatus,
     /// The planned window.
     pub schedule: Schedule,
-    /// The time at which it began; `None` until then.
+    /// The time of the actual start; `None` until then.
     pub actual_start: Option<Timestamp>,
-    /// The time at which it ended; `None` until then, and for work that never began.
+    /// The time of the actual end; `None` until then, and for work that never started.
     pub actual_end: Option<Timestamp>,
     /// True if it starts by itself.
     pub auto_start: bool,
@@ -114,7 +114,7 @@ pub struct Maintenance {
 /// An entry of the timeline.
 pub type TimelineEntry = announcement::TimelineEntry<MaintenanceStatus>;
 
-/// An operation on a maintenance, by people or by the clock.
+/// An operation on a maintenance, by members or by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Start.
@@ -123,7 +123,7 @@ pub enum Operation {
     Complete,
     /// Call off.
     Cancel,
-    /// Give it another window.
+    /// Change its window.
     Extend,
 }
 
@@ -162,7 +162,7 @@ impl Maintenance {
         if needed.contains(&status.as_str()) { Ok(()) } else { Err(WrongState { status, needed }) }
     }
 
-    /// Returns true if an update may give it this window (contract 4.11.2). The present one is always allowed.
+    /// Returns true if an update may set this window (contract 4.11.2). The present one is always allowed.
     #[must_use]
     pub fn may_move_to(&self, schedule: Schedule) -> bool {
         match self.status {
@@ -172,7 +172,7 @@ impl Maintenance {
         }
     }
 
-    /// The same after a change by people: of a series, it no longer follows it.
+    /// The same after a change by members: one of a series no longer follows it.
     #[must_use]
     pub fn adjusted(self) -> Self {
         let origin = self.origin.map(|origin| Origin { is_adjusted: true, ..origin });

@@ -39,7 +39,7 @@ pub fn reminder_effect(
     LifecycleEffect::SubscriberFact(Box::new(SubscriberFact { message, at, ..fact }))
 }
 
-/// The effect that publishes what became of a maintenance.
+/// The effect that publishes an action on a maintenance.
 const fn published(key: MaintenanceKey, act: Act, former: Vec<ServiceKey>) -> LifecycleEffect {
     LifecycleEffect::Publish(PublishedAct { kind: Kind::Maintenance, key, act, former })
 }

@@ -83,7 +83,7 @@ fn quiet_hold(quiet: Option<&QuietHours>, severity: Severity, now: Timestamp) ->
     Some(Hold { until, by: HeldBy::QuietHours })
 }
 
-/// A hold that is over: what it held may still become a digest.
+/// A hold that is over: its messages may still become a digest.
 fn ended(held: Hold, now: Timestamp) -> Hold {
     Hold { until: held.until.min(now), ..held }
 }

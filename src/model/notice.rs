@@ -56,7 +56,7 @@ pub struct Notice {
     pub id: Id,
     /// The trouble, with the text that was sent last.
     pub trouble: Trouble,
-    /// The time at which it began.
+    /// The time of its start.
     pub began_at: Timestamp,
     /// The time at which it ended; `None` = it lasts.
     pub ended_at: Option<Timestamp>,

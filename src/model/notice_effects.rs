@@ -12,7 +12,7 @@ use crate::model::notification::routing::{Concerned, Occasion};
 pub struct NoticeAudience {
     /// The name of the organisation.
     pub organisation: String,
-    /// The channels that are switched on, with what was written for them about the notice.
+    /// The enabled channels, with the messages about the notice written for them.
     pub channels: Vec<ChannelAudience>,
     /// The service of the notice and its tags.
     pub concerned: Concerned,

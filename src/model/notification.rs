@@ -65,7 +65,7 @@ words! {
         Matrix,
         /// Mails by SMTP.
         Email,
-        /// A request that people write themselves.
+        /// A request whose contents members write themselves.
         Template,
     }
 }

@@ -24,7 +24,8 @@ pub struct Outage {
     pub kind: OutageKind,
     /// The start of trouble of this kind.
     pub began_at: Timestamp,
-    /// The first edge into each kind of trouble since it was last up. While it flaps, up ends what was not flapping.
+    /// The first edge into each kind of trouble since it was last up. While it flaps, being up ends all kinds except
+    /// flapping.
     pub first_edges: FirstEdges,
     /// Set while it flaps and is down: the time of its last change, which was to down. `None` once it counts as down.
     pub down_since: Option<Timestamp>,
@@ -66,7 +67,7 @@ impl Followed {
 }
 
 impl Outage {
-    /// Trouble that has just begun.
+    /// Trouble that has just started.
     #[must_use]
     pub const fn begun(organisation: i64, service: ServiceKey, kind: OutageKind, at: Timestamp) -> Self {
         Self {
@@ -223,7 +224,7 @@ impl Outage {
         }
     }
 
-    /// It flaps and is up for a moment, which ends what was there beside the flapping.
+    /// It flaps and is up for a moment, which ends all trouble except the flapping.
     const fn up_while_flapping(self, at: Timestamp) -> Self {
         let look_at = if self.is_untold() { Some(at) } else { self.look_at_unless_told() };
         let first_edges = self.first_edges.of_flapping();

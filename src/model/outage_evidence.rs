@@ -43,7 +43,7 @@ pub struct LastFailure {
     pub at: i64,
     /// The reason for machines: a code of the check history.
     pub error_code: String,
-    /// The reason for people, [`MESSAGE_LENGTH`] characters at most.
+    /// The reason as a text, [`MESSAGE_LENGTH`] characters at most.
     pub error_message: String,
     /// Status of the answer of an HTTP check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ pub const fn seconds_between(from_ms: i64, to_ms: i64) -> i64 {
     if ms < 0 { 0 } else { ms / 1_000 }
 }
 
-/// A duration as people read it: its two largest units.
+/// A duration as a text: its two largest units.
 #[must_use]
 pub fn duration(seconds: i64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);

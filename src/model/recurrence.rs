@@ -49,7 +49,7 @@ pub struct Occurrence {
 pub struct WallWindow {
     /// Its start, in milliseconds as if the clock showed UTC.
     pub first_ms: i64,
-    /// The difference between what the clock shows at its end and at its start, in milliseconds.
+    /// The difference between the wall times at its end and at its start, in milliseconds.
     pub length_ms: i64,
 }
 
@@ -140,7 +140,7 @@ impl Recurrence {
         Ok(Self { rule, zone, first, length: self.length })
     }
 
-    /// Windows of the same length by another rule and by clocks of another zone, beginning at this instant.
+    /// Windows of the same length by another rule and in another zone, starting at this instant.
     ///
     /// # Errors
     /// [`Misfit::Never`] for an instant beyond the calendar, [`Misfit::NotFirst`] for the second time of two.

@@ -1,4 +1,4 @@
-//! A monitored service: what is stored about it and what people see of it (contract 4.3).
+//! A monitored service: its stored fields and its status for clients (contract 4.3).
 
 use std::ops::RangeInclusive;
 
@@ -63,13 +63,13 @@ impl Service {
         self.settings.is_some() || !self.check_type.is_probed()
     }
 
-    /// Returns what the engine finds it by.
+    /// Returns the address by which the engine finds it.
     #[must_use]
     pub const fn address(&self) -> ServiceAddress {
         ServiceAddress { id: self.id, key: self.key }
     }
 
-    /// Returns what decides its status beside measurements.
+    /// Returns the facts that decide its status beside measurements.
     #[must_use]
     pub fn status_facts(&self) -> StatusFacts {
         StatusFacts {
@@ -151,7 +151,7 @@ impl Settings {
 }
 
 words! {
-    /// The role of a location: what its results count for.
+    /// The role of a location, which decides how its results count.
     #[derive(strum::FromRepr)]
     #[repr(u8)]
     pub enum ProbeRole {
@@ -198,7 +198,7 @@ words! {
 /// A statement of a person that masks the measured status (contract 4.3.10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusOverride {
-    /// The status that people shall see.
+    /// The status to show.
     pub status: OverrideStatus,
     /// Internal reason, never shown on a status page.
     pub reason: String,
@@ -255,7 +255,7 @@ impl ServiceStatus {
         }
     }
 
-    /// Returns the status that people see: the first row of contract 4.3.7's table that applies.
+    /// Returns the effective status: the first row of contract 4.3.7's table that applies.
     #[must_use]
     pub fn effective(facts: StatusFacts, verdict: Verdict, in_maintenance: bool) -> Self {
         match facts.stated {

@@ -52,13 +52,13 @@ impl ServiceOutline {
         self.settings.is_some() || !self.check_type.is_probed()
     }
 
-    /// Returns what the engine finds it by.
+    /// Returns the address by which the engine finds it.
     #[must_use]
     pub const fn address(&self) -> ServiceAddress {
         ServiceAddress { id: self.id, key: self.key }
     }
 
-    /// Returns what decides its status beside measurements.
+    /// Returns the facts that decide its status beside measurements.
     #[must_use]
     pub fn status_facts(&self) -> StatusFacts {
         StatusFacts {

@@ -21,7 +21,7 @@ pub struct Change {
     pub cause: ChangeCause,
 }
 
-/// The measured status of a service, and when it began.
+/// The measured status of a service, and its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatusLine {
     status: MeasuredStatus,
@@ -29,7 +29,7 @@ pub struct StatusLine {
 }
 
 impl StatusLine {
-    /// The line that ends with `status`, which began at `since`.
+    /// The line that ends with `status`, which started at `since`.
     #[must_use]
     pub const fn new(status: MeasuredStatus, since: Option<Timestamp>) -> Self {
         Self { status, since }
@@ -78,7 +78,7 @@ impl StatusLine {
 }
 
 /// Returns the changes of one service in the order of their time; `recorded` is in the order in which they were
-/// recorded. What was imported was recorded last, but is older than everything else.
+/// recorded. Imported changes were recorded last, but are older than all others.
 #[must_use]
 pub fn in_time_order(recorded: Vec<StatusChange>) -> Vec<StatusChange> {
     let (mut imported, own): (Vec<_>, Vec<_>) =

@@ -45,7 +45,7 @@ impl Suspicion {
         own.is_some_and(|own| own.contradict(ENOUGH_SERVICES)) || self.is_suspect_for_all()
     }
 
-    /// True if it is the suspect in anybody's eyes.
+    /// Returns true if it is the suspect of any organisation.
     #[must_use]
     pub fn is_suspect_for_any(&self) -> bool {
         self.is_suspect_for_all() || self.services.values().any(|own| own.contradict(ENOUGH_SERVICES))

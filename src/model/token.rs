@@ -21,10 +21,10 @@ pub type TokenHash = [u8; 32];
 pub struct TokenText(String);
 
 impl TokenText {
-    /// Draws a new token.
+    /// Creates a random token.
     ///
     /// # Panics
-    /// When the operating system has no randomness to give.
+    /// When the operating system has no randomness.
     #[must_use]
     pub fn random(prefix: &str) -> Self {
         let body: String = std::iter::repeat_with(random_digit).take(SECRET_LENGTH).collect();
@@ -45,7 +45,7 @@ impl TokenText {
         (checksum(body) == sent).then(|| Self(text.to_owned()))
     }
 
-    /// Returns the hash of the token, which is what is stored.
+    /// Returns the hash of the token, which is stored in its place.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         Sha256::digest(self.0.as_bytes()).into()

@@ -53,10 +53,10 @@ impl Translated {
         self.iter().map(|(locale, text)| (locale.to_owned(), Value::from(text))).collect()
     }
 
-    /// Reads what [`Translated::to_json`] wrote.
+    /// Reads the output of [`Translated::to_json`].
     ///
     /// # Errors
-    /// When it is no object of texts, or an empty one.
+    /// When it is not an object of texts, or an empty one.
     pub fn from_stored(stored: &str) -> Result<Self, UnreadableTranslation> {
         let texts = serde_json::from_str(stored).map_err(|_| UnreadableTranslation)?;
         Self::new(texts).ok_or(UnreadableTranslation)

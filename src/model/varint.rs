@@ -1,7 +1,8 @@
-//! Numbers in as few bytes as they need (LEB128): seven bits a byte, the lowest first, the top bit set on all but the last.
+//! Numbers in as few bytes as they need (LEB128): seven bits a byte, the lowest first, the top bit set on all but the
+//! last.
 //!
-//! The one place of this encoding: facts, blocks and rollups use it. Signed numbers go through [`zigzag`]. What cannot be
-//! read is `None`: bytes that end too early, and numbers beyond 64 bits.
+//! The only implementation of this encoding, for facts, blocks and rollups. Signed numbers go through [`zigzag`].
+//! Unreadable bytes give `None`: those that end too early, and numbers beyond 64 bits.
 
 /// Appends a number.
 pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {

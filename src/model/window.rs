@@ -1,9 +1,9 @@
-//! Spans in which people decided how the time of a service counts.
+//! Spans in which members decided how the time of a service counts.
 
 use crate::clock::Timestamp;
 use crate::model::service::{OverrideStatus, ServiceKey};
 
-/// The kind of a window: what happened to a service during it.
+/// The kind of a window: the event during it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowKind {
     /// It was paused.

@@ -1,7 +1,7 @@
 //! The status of a component as visitors see it (contract 4.14.5): derived from facts, on every read.
 //!
-//! [`statuses`] is a pure function of a page's components and of [`PageFacts`]. For the stored-looking `status` the
-//! same rules are followed as if everything were visible.
+//! [`statuses`] is a pure function of a page's components and of [`PageFacts`]. For the `status` of the API the same
+//! rules are followed as if everything were visible.
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,7 @@ words! {
         PartialOutage,
         /// It does not work.
         MajorOutage,
-        /// People are at work on it.
+        /// Work on it is in progress.
         UnderMaintenance,
         /// Nothing is known.
         Unknown,
@@ -85,7 +85,7 @@ pub struct PageFacts {
 pub struct OpenIncident {
     /// The pages chosen for it, as this page sees them.
     pub pages: ChosenPages,
-    /// The affected services that the page shows, and what is claimed about them; `None` for one that has recovered.
+    /// The affected services that the page shows, and the status claimed for them; `None` for one that has recovered.
     pub affected: Vec<(ServiceKey, Option<ComponentStatus>)>,
 }
 

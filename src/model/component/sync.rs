@@ -49,7 +49,7 @@ pub struct SyncChanges {
 type Place = (ComponentKey, ServiceKey);
 
 impl Synchronisation<'_> {
-    /// Returns what has to change so that every group shows the services of its tag.
+    /// Returns the changes after which every group shows the services of its tag.
     #[must_use]
     pub fn changes(&self) -> SyncChanges {
         let mut changes = SyncChanges::default();

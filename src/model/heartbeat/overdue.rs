@@ -37,7 +37,7 @@ impl PeriodTerms {
     }
 }
 
-/// The deadline that comes next, and what came before.
+/// The next deadline, and the excused periods before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NextDeadline {
     /// The deadline.

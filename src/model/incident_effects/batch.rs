@@ -1,5 +1,5 @@
-//! Messages about services that join an incident or recover from it: the first leaves at once, and what comes within
-//! [`BATCH_MS`] after it is one held message, so that a thousand services are a few messages.
+//! Messages about services that join an incident or recover from it: the first is sent at once, and all news within
+//! [`BATCH_MS`] after it become one held message, so that a thousand services are a few messages.
 
 use crate::clock::Timestamp;
 use crate::id::Id;

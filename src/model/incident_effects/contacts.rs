@@ -41,8 +41,8 @@ impl<'a> InformedContact<'a> {
         Some(PlannedMessage { channel, contact: Some(self.contact), hold })
     }
 
-    /// Returns true if something was written for the contact that reaches it: steps that are held beyond now are taken back when
-    /// the incident ends, and who has read nothing of it needs no end.
+    /// Returns true if a message was written for the contact that reaches it: steps that are held beyond now are
+    /// deleted when the incident ends, and a contact without any message needs no end.
     fn knows_at(&self, now: Timestamp) -> bool {
         let is_taken_back = |written: &WrittenMessage| {
             written.is_held_step() && written.hold.is_some_and(|hold| hold.until > now)
@@ -147,7 +147,8 @@ fn informed_contacts(audience: &IncidentAudience) -> Vec<InformedContact<'_>> {
     informed.collect()
 }
 
-/// The contacts that a message was for: the one that it names, or those who have such a channel if it was for several of them.
+/// The contacts that a message was for: the one that it names, or those with such a channel if it was for several of
+/// them.
 fn readers<'a>(
     written: &WrittenMessage,
     told: &ChannelAudience,

@@ -1,4 +1,4 @@
-//! A change of an incident, and what of it is news: its event, services that join or recover, entries for subscribers.
+//! A change of an incident, and its news: its event, services that join or recover, entries for subscribers.
 
 use std::collections::{HashMap, HashSet};
 

@@ -10,8 +10,8 @@ pub type SeriesKey = i64;
 pub struct Origin {
     /// The series.
     pub series: SeriesKey,
-    /// The start that the rule gave it; stays when people move it.
+    /// The start by the rule; stays when members move the maintenance.
     pub occurrence: Timestamp,
-    /// True if people changed it: it no longer follows the series.
+    /// True if members changed it: it no longer follows the series.
     pub is_adjusted: bool,
 }

@@ -3,7 +3,7 @@
 use crate::clock::Timestamp;
 use crate::model::maintenance::Schedule;
 
-/// The work has begun.
+/// The work has started.
 pub(super) const STARTED: &str = "The maintenance has started.";
 /// The work has ended.
 pub(super) const COMPLETED: &str = "The maintenance has been completed.";

@@ -1,4 +1,4 @@
-//! One message for one channel: what became of its tries, and when the next one is.
+//! One message for one channel: the outcomes of its attempts, and the time of the next one.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -15,7 +15,7 @@ pub const LONGEST_WAIT_MS: i64 = 15 * 60 * 1_000;
 /// The shortest wait after an attempt for which it is unknown whether the message was taken, in milliseconds (RFC
 /// 5321, 4.5.3.2.6: a mail server may take so long to answer).
 pub const UNCONFIRMED_WAIT_MS: i64 = 10 * 60 * 1_000;
-/// Characters of what came back that are kept.
+/// Maximum number of stored characters of an answer.
 pub const DETAIL_LENGTH: usize = 300;
 
 words! {
@@ -51,7 +51,7 @@ words! {
 pub enum FaultOwner {
     /// The other side answers, but does not take this message.
     Message,
-    /// The other side does not take what is for this recipient.
+    /// The receiver refuses messages for this recipient.
     Recipient,
     /// The channel takes nothing: it cannot be reached, does not answer, requires other credentials or a pause.
     Channel,

@@ -12,7 +12,7 @@ use crate::model::word::{spelled, words};
 
 /// Messages that a channel may be sent one by one within a minute.
 pub const ABOVE: RangeInclusive<u32> = 1..=1_000;
-/// The number for channels that people read, unless they choose another.
+/// The default number for channels that are read by people.
 pub const USUAL_ABOVE: u32 = 20;
 /// The time within which messages are counted, and for which the others are gathered, in milliseconds.
 pub const WINDOW_MS: i64 = 60_000;
@@ -60,7 +60,7 @@ pub struct DigestFacts {
     pub entries: Vec<DigestEntry>,
     /// Their headlines in lines, some at most.
     pub text: String,
-    /// The worst of what is not over, or of everything if all of it is.
+    /// The worst severity of the entries that are not over, or of all if all are.
     #[serde(with = "spelled")]
     pub severity: Severity,
     /// True if everything in it is over.
@@ -75,7 +75,7 @@ pub struct DigestEntry {
     /// Its event.
     #[serde(with = "spelled")]
     pub event: Event,
-    /// The id of what it is about.
+    /// The id of its subject.
     pub subject: String,
     /// Its headline.
     pub headline: String,

@@ -78,7 +78,7 @@ impl Event {
         Self::OncallGap,
     ];
 
-    /// The events of a new channel: the start and the end of everything, and what makes an incident bigger. A missed heartbeat
+    /// The events of a new channel: all starts and ends, and events that make an incident larger. A missed heartbeat
     /// opens an incident as well.
     pub const USUAL: [Self; 10] = [
         Self::IncidentOpened,
@@ -93,7 +93,7 @@ impl Event {
         Self::OncallGap,
     ];
 
-    /// The words of those that are notices: no incidents.
+    /// The words of the events of notices.
     pub const NOTICE_WORDS: [&str; 6] = [
         Self::CertificateExpiring.as_str(),
         Self::HeartbeatMissed.as_str(),

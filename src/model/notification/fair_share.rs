@@ -21,9 +21,9 @@ const ORGANISATION_PLACES: usize = 128;
 const CHANNEL_PLACES: usize = 16;
 /// Most of a channel that sends mails: the conversation with a mail server may take minutes.
 const MAIL_CHANNEL_PLACES: usize = 24;
-/// The part of what is free that an organisation may take: an eighth.
+/// The part of the free slots that an organisation may take: an eighth.
 const ORGANISATION_SHARE: usize = 8;
-/// The part of what is free that a channel or a mailbox may take: a quarter.
+/// The part of the free slots that a channel or a mailbox may take: a quarter.
 const SHARE: usize = 4;
 /// The same for an escalation: half.
 const ESCALATION_SHARE: usize = 2;
@@ -43,7 +43,7 @@ pub struct DueMessage {
     pub contact: Option<i64>,
     /// The messages that it does not overtake.
     pub line: Line,
-    /// The id of what it is about.
+    /// The id of its subject.
     pub subject: String,
     /// Tries so far.
     pub tries: u32,
@@ -224,7 +224,7 @@ const fn part_of_free(places: usize, taken: usize, share: usize) -> usize {
     places.saturating_sub(taken).div_ceil(share)
 }
 
-/// The same for an escalation, or for what leaves the reserve of escalations alone.
+/// The same for an escalation, or for a message that must leave the reserve of escalations free.
 const fn part_for(is_escalation: bool, share: usize, places: usize, taken: usize) -> usize {
     if is_escalation {
         part_of_free(places, taken, if share < ESCALATION_SHARE { share } else { ESCALATION_SHARE })

@@ -41,7 +41,7 @@ pub enum Subject {
     Digest(DigestFacts),
 }
 
-/// A notice, in words for people.
+/// A notice, as texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoticeFacts {
     /// The same from the start of the trouble to its end, and from one notice of it to the next.
@@ -70,7 +70,7 @@ pub struct IncidentFacts {
     /// Its severity.
     #[serde(with = "spelled")]
     pub severity: Severity,
-    /// The time at which it began.
+    /// The time of its start.
     pub started_at: i64,
     /// The time at which it ended.
     pub resolved_at: Option<i64>,
@@ -109,7 +109,7 @@ pub struct Sender<'a> {
     pub name: &'a str,
     /// The language of the recipient.
     pub language: &'a str,
-    /// Its default language, for what is not written in the other one.
+    /// Its default language, for texts that are missing in the other one.
     pub default_language: &'a str,
 }
 
@@ -163,7 +163,7 @@ impl Message {
         }
     }
 
-    /// The id of what it is about, the same in all messages about it; services of others merge messages by it.
+    /// The id of its subject, the same in all messages about it; services of others merge messages by it.
     #[must_use]
     pub fn subject_id(&self) -> &str {
         match &self.subject {

@@ -1,4 +1,4 @@
-//! Quiet hours: what is not severe enough waits until they end.
+//! Quiet hours: messages that are not severe enough wait until they end.
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::incident::Severity;

@@ -76,7 +76,7 @@ pub struct Asked {
 /// The reason why a request cannot be answered so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAnswered {
-    /// It is not open any more; what became of it.
+    /// The request is not open any more; its status.
     Over(CoverStatus),
     /// The contact was not requested.
     NotAsked,

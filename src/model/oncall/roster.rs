@@ -7,7 +7,7 @@ use crate::id::Id;
 use crate::model::oncall::schedule::{Absence, Layer, Override, Schedule};
 use crate::model::time_range::TimeRange;
 
-/// Everything that decides who is on duty.
+/// The facts that decide who is on duty.
 #[derive(Clone, Copy, Debug)]
 pub struct Roster<'a> {
     /// The schedule.
@@ -207,7 +207,7 @@ fn without(ranges: &[TimeRange], taken: &[TimeRange]) -> Vec<TimeRange> {
     left
 }
 
-/// Shifts that go on are one.
+/// Merges adjoining shifts of the same contact and source.
 fn joined(shifts: Vec<Shift>) -> Vec<Shift> {
     let mut joined: Vec<Shift> = Vec::with_capacity(shifts.len());
     for next in shifts {

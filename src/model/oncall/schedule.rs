@@ -46,7 +46,7 @@ pub struct Schedule {
     pub updated_at: Timestamp,
 }
 
-/// People who take turns.
+/// Contacts who take turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
     /// 1..255 characters.

@@ -88,7 +88,7 @@ fn causes(edge: &Edge) -> Vec<ChangeCause> {
     }
 }
 
-/// Notes what is news for the incident, of which this impact is known.
+/// Adds a telling if it is news for the incident, of which this impact is known.
 fn note(tellings: &mut Vec<Telling>, known: &mut Option<Impact>, telling: Telling) {
     let impact = telling.kind.impact();
     match *known {

@@ -1,7 +1,8 @@
-//! The text of a recurrence rule (RFC 5545, 3.3.10), and what of it is accepted.
+//! The text of a recurrence rule (RFC 5545, 3.3.10), and the accepted subset.
 //!
-//! The crate `rrule` reads and expands rules. It would read an end without zone in the zone of this machine, and multiply
-//! the lists of hours, minutes and seconds without a bound; so ends are read here, and lists are counted before it sees them.
+//! The crate `rrule` reads and expands rules. It would read an end without zone in the zone of this machine, and
+//! multiply the lists of hours, minutes and seconds without a bound; so ends are read here, and lists are counted
+//! before it sees them.
 
 use std::str::FromStr;
 
@@ -42,7 +43,7 @@ enum Until {
     Wall(NaiveDateTime),
 }
 
-/// The reason for which a text is no rule that can be used. Its `Display` is what clients read.
+/// The reason why a text cannot be used as a rule. Its `Display` is shown to clients.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleProblem {
     /// `DTSTART`, `RRULE:` or another line is there.
@@ -138,11 +139,11 @@ impl Rule {
         &self.text
     }
 
-    /// The wall times that the rule names, when its first one is not before `start`, in order, with its last moment in this
-    /// zone. Looking for the next one ends after a bounded number of steps.
+    /// The wall times of the rule, when its first one is not before `start`, in order, with its last moment in this
+    /// zone. The search for the next one ends after a bounded number of steps.
     ///
     /// # Errors
-    /// [`RuleProblem::Form`] for what only shows together with the start.
+    /// [`RuleProblem::Form`] for errors that depend on the start.
     pub fn walls(
         &self,
         start: NaiveDateTime,

@@ -1,6 +1,6 @@
 //! The error budget: the time that may be down before an objective is missed.
 //!
-//! It is a share of the measured time of the period and of what of it is still to come. So at the end of the period the
+//! It is a share of the measured time of the period and of its remaining time. So at the end of the period the
 //! objective is met exactly if the budget is not overdrawn.
 
 use crate::model::sla::objective::{Objective, WHOLE};

@@ -174,7 +174,7 @@ fn weekday(day: i64) -> Day {
     Day::ALL[place]
 }
 
-/// A range in stretches during which clocks are not changed, each with what they are ahead of UTC, in milliseconds.
+/// A range in stretches with a constant offset, each with its offset from UTC in milliseconds.
 fn steady(zone: Zone, range: TimeRange) -> Vec<(TimeRange, i64)> {
     let mut stretches: Vec<(TimeRange, i64)> = Vec::new();
     let mut from = range.from;

@@ -70,10 +70,10 @@ impl Seo {
         })
     }
 
-    /// Reads what [`Seo::to_json`] wrote.
+    /// Reads the output of [`Seo::to_json`].
     ///
     /// # Errors
-    /// When a key is missing or holds something else.
+    /// When a key is missing or has another value.
     pub fn from_stored(stored: &str) -> Result<Self, UnreadableSeo> {
         let stored: Value = serde_json::from_str(stored).map_err(|_| UnreadableSeo)?;
         let text = |key: &str| match stored[key].as_object() {

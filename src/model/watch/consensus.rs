@@ -21,7 +21,7 @@ use crate::model::watch::unrest::{Run, Unrest, beginning};
 /// Intervals for which locations check more often after the last change of a vote.
 pub(super) const HURRY_INTERVALS: i64 = 2;
 
-/// The votes on one service, and what is believed.
+/// The votes on one service, and the verdict.
 #[derive(Clone, Debug)]
 pub struct Consensus {
     voices: Box<[Voice]>,
@@ -198,7 +198,7 @@ impl Consensus {
         if jump_ms < 0 { self.course.set_back(jump_ms, now) } else { Vec::new() }
     }
 
-    /// Ends the watch: what was measured holds no longer.
+    /// Ends the watch: earlier measurements are no longer valid.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.note_gap(now, &mut effects);
@@ -226,8 +226,8 @@ impl Consensus {
         }
     }
 
-    /// Without a result the clock alone can change the status: first to a gap, then to unknown; at once when all who have voted
-    /// are blind. And it ends flapping.
+    /// Judges the status again by time alone: without a result it changes first to no data, then to unknown; at once
+    /// when all locations with votes are blind. It also ends flapping.
     pub fn judge(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         if self.is_overdue(now) || self.is_blind(now) {
             self.note_gap(now, effects);
@@ -321,7 +321,7 @@ impl Consensus {
             .is_some_and(|to| to != CheckStatus::Up && present.is_none_or(|from| from < to))
     }
 
-    /// Returns the beginning of the trouble of which a vote that was cast at `at` has convinced us.
+    /// Returns the start of the trouble that a vote cast at `at` has confirmed.
     fn worsened_at(&self, at: Timestamp, now: Timestamp) -> Timestamp {
         let Some(level) = self.verdict.as_check() else { return at };
         let says_so = |voice: &&Voice| voice.vote.is_some_and(|vote| vote.status >= level);
@@ -371,7 +371,7 @@ impl Consensus {
         fresh.filter(move |(_, voice)| !(has_others && voice.is_set_aside))
     }
 
-    /// True if anybody who is not set aside has a vote.
+    /// Returns true if any location that is not set aside has a vote.
     fn has_others(&self, now: Timestamp) -> bool {
         let is_fresh = |voice: &Voice| voice.fresh_vote(now, self.interval_ms).is_some();
         let known = self.voices.iter().any(|voice| !voice.is_set_aside && is_fresh(voice));

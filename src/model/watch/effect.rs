@@ -1,4 +1,4 @@
-//! The acts of a watch, and what they are about. They are data: the actor around the watch carries them out.
+//! The effects of a watch, as data: the actor around the watch carries them out.
 
 use crate::clock::Timestamp;
 use crate::model::check::Measurement;

@@ -20,7 +20,7 @@ pub struct Memory {
     pub last_checked_at: Option<Timestamp>,
     /// The last recorded status.
     pub status: MeasuredStatus,
-    /// The time of its beginning.
+    /// The time of its start.
     pub status_since: Option<Timestamp>,
     /// Its turns lately, and whether it flaps.
     pub flapping: Flapping,
@@ -134,7 +134,7 @@ impl Memory {
     }
 }
 
-/// True for what was recorded before the wall clock was set back.
+/// Returns true for results that were recorded before the wall clock was set back.
 const fn is_future(at: Timestamp, now: Timestamp) -> bool {
     at.ms_since(now) > STEP_MS
 }

@@ -32,7 +32,7 @@ pub use crate::model::watch::round::{Ended, Round, Start};
 
 /// Duration of fast rechecks, in milliseconds; then an uncertain state is checked five times as often as usual.
 const HASTE_MS: i64 = 120_000;
-/// The time from one haste to the next while locations never agree in between.
+/// The time from one start of fast rechecks to the next while locations never agree in between, in milliseconds.
 const HASTE_AGAIN_MS: i64 = 600_000;
 /// The time after which a silent target makes the other locations check again, in milliseconds: a target that is
 /// always slow is not checked more often for it.
@@ -52,7 +52,7 @@ pub struct Watch {
     next_judgement: Option<Timestamp>,
     /// The end of the fast rechecks that was last sent to them.
     told_hurry_until: Timestamp,
-    /// The beginning of the last haste.
+    /// Start of the last fast rechecks.
     haste_since: Timestamp,
     /// Time at which the other locations checked because of a silent target.
     silence_noted_at: Timestamp,
@@ -127,14 +127,15 @@ impl Watch {
         self.last_result_at().map(|at| at.plus_ms(self.plan.coverage_ms()))
     }
 
-    /// Returns the time of the next call of [`Self::wake`]; `None` while every location is looking, and all are here.
+    /// Returns the time of the next call of [`Self::wake`]; `None` while a check is running at every location, and
+    /// all are in this process.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
         let rounds = self.rounds.iter().flatten().filter_map(Round::next_wake);
         rounds.chain(self.next_judgement).min()
     }
 
-    /// Starts what is due and notices gaps.
+    /// Starts checks that are due and detects no-data periods.
     pub fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         for Start { attempt, missed } in self.rounds.iter_mut().flatten().filter_map(|round| round.wake(now))
@@ -203,7 +204,7 @@ impl Watch {
         }
     }
 
-    /// Takes in what a location that keeps its own schedule has seen. It is recorded already. A result that is late, or
+    /// Takes in a result of a location that keeps its own schedule. It is recorded already. A result that is late, or
     /// older than one that came before, changes neither the verdict nor the status.
     pub fn hear(&mut self, slot: usize, vote: Vote, now: Timestamp) -> Heard {
         let Vote { checked_at, .. } = vote;
@@ -287,7 +288,8 @@ impl Watch {
         effects
     }
 
-    /// The wall clock was set ahead by `jump_ms`, or back. What is planned moves with it; see [`Consensus::shift`].
+    /// Handles a wall clock that was set ahead by `jump_ms`, or back. Planned checks move with it; see
+    /// [`Consensus::shift`].
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         for round in self.rounds.iter_mut().flatten() {
             round.shift(jump_ms);
@@ -301,7 +303,7 @@ impl Watch {
         self.consensus.shift(jump_ms, now)
     }
 
-    /// Ends the watch: what was measured holds no longer.
+    /// Ends the watch: earlier measurements are no longer valid.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<Effect> {
         self.consensus.end(cause, now)
     }

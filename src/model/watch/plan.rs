@@ -27,7 +27,8 @@ pub struct WatchPlan {
     pub backoff_ms: i64,
     /// Longest wait before a further attempt.
     pub backoff_max_ms: i64,
-    /// Time between two checks of one location while the state is uncertain and there is room for haste.
+    /// Time between two checks of one location while the state is uncertain and the recheck budget allows, in
+    /// milliseconds.
     pub uncertain_interval_ms: i64,
     /// The rules for the status.
     pub rules: Rules,

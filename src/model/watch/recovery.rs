@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::verdict::{Verdict, Vote};
 
-/// The good results since an outage began.
+/// The good results since an outage started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// The start of the newest check that ended a row; results of checks before it do not count.
@@ -57,7 +57,7 @@ impl Recovery {
         self.since = self.since.filter(|since| *since > at);
     }
 
-    /// The wall clock was set back, and the times of what was seen with it.
+    /// Moves the times by a step of the wall clock that was set back.
     pub(super) fn shift(&mut self, jump_ms: i64) {
         let shifted = |at: Option<Timestamp>| at.map(|at| at.plus_ms(jump_ms));
         (self.broken_at, self.since) = (shifted(self.broken_at), shifted(self.since));

@@ -28,7 +28,7 @@ pub struct Round {
     hurry_until: Timestamp,
 }
 
-/// The next start: a due run, or a further attempt of the check that is going on.
+/// The next start: a due run, or a further attempt of the running check.
 #[derive(Clone, Copy, Debug)]
 struct Next {
     at: Timestamp,
@@ -105,7 +105,7 @@ impl Round {
         self.running.is_none().then_some(self.next.at)
     }
 
-    /// Starts what is due.
+    /// Starts the next attempt, if it is due.
     pub fn wake(&mut self, now: Timestamp) -> Option<Start> {
         if self.running.is_some() || self.next.at > now {
             return None;
@@ -181,14 +181,14 @@ impl Round {
         }
     }
 
-    /// Brings the run that is planned forward, if there is a hurry and no check is going on.
+    /// Brings the planned run forward during fast rechecks, if no check is running.
     pub fn hurry_now(&mut self, plan: &WatchPlan, now: Timestamp) {
         if now < self.hurry_until && self.running.is_none() && self.next.attempt == 1 {
             self.next = Next::run(self.next.at.min(now.plus_ms(hurry_ms(plan))));
         }
     }
 
-    /// The wall clock was set ahead by `jump_ms`, or back: what is planned moves with it.
+    /// Moves planned checks by a step of the wall clock, which was set ahead by `jump_ms`, or back.
     pub fn shift(&mut self, jump_ms: i64) {
         self.next.at = self.next.at.plus_ms(jump_ms);
         self.next.scheduled_at = self.next.scheduled_at.plus_ms(jump_ms);

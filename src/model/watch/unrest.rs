@@ -54,8 +54,8 @@ impl Unrest {
         Self { streaks: vec![Streak::default(); locations].into(), recovery: Recovery::default() }
     }
 
-    /// Takes in an attempt that began at `at`; `before` is the vote of its location until now. Returns true if it is the first
-    /// of its kind.
+    /// Takes in an attempt that started at `at`; `before` is the vote of its location until now. Returns true if it
+    /// is the first of its kind.
     pub(super) fn note(
         &mut self,
         place: usize,
@@ -86,7 +86,7 @@ impl Unrest {
         self.recovery.begin_after_gap(blind_since);
     }
 
-    /// The wall clock was set back, and the times of what was seen with it.
+    /// Moves the times by a step of the wall clock that was set back.
     pub(super) fn shift(&mut self, jump_ms: i64) {
         let runs = self.streaks.iter_mut().flat_map(|streak| [&mut streak.troubled, &mut streak.down]);
         for run in runs.flatten() {
@@ -119,7 +119,7 @@ fn extended(
     begins
 }
 
-/// Returns the beginning of the trouble that these runs of locations are about; `None` without any.
+/// Returns the start of the trouble in these runs of locations; `None` without any.
 pub(super) fn beginning(runs: impl Iterator<Item = Run> + Clone) -> Option<Timestamp> {
     let better_at = runs.clone().filter_map(|run| run.better_at).max();
     let earliest = better_at.map(|at| at.plus_ms(-TOGETHER_MS));

@@ -1,7 +1,8 @@
 //! The incidents that status changes would have opened, when, and until when.
 //!
-//! It plays the part of `crate::incidents` for one service alone: there is nothing to group it with, and what it depends on is
-//! known from the windows that were recorded. So are maintenances and stated statuses, which hold incidents back.
+//! It has the role of `crate::incidents` for one service alone: there is no grouping, and the state of its
+//! dependencies is known from the recorded windows. So are maintenances and stated statuses, which hold incidents
+//! back.
 
 use crate::clock::Timestamp;
 use crate::model::history::MeasuredStatus;
@@ -36,7 +37,7 @@ pub struct WouldBe {
 pub struct Case<'a> {
     /// The service.
     pub service: ServiceKey,
-    /// Its status at the beginning.
+    /// Its status at the start.
     pub known: Known,
     /// The rules of the policy that decides; `None` when none matches.
     pub rules: Option<&'a IncidentRules>,
@@ -83,7 +84,7 @@ struct Course<'a> {
 }
 
 impl Course<'_> {
-    /// Does what is due before `until`.
+    /// Carries out decisions that are due before `until`.
     fn pass(&mut self, until: Timestamp) {
         while let Some(outage) = self.outage {
             let Some(at) = outage.look_at.map(|at| at.max(self.now)).filter(|at| *at < until) else { break };

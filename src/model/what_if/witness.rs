@@ -114,7 +114,8 @@ impl<'a> Witness<'a> {
         }
     }
 
-    /// Returns true if the next result answers better at `now` than the last one: it has begun, or is about to and nearer.
+    /// Returns true if the next result is a better answer at `now` than the last one: it has started, or is about to
+    /// and nearer.
     fn is_nearer(&self, now: Timestamp) -> bool {
         let Some(next) = self.seen.get(self.begun).map(Seen::began_at) else { return false };
         let last = self.begun.checked_sub(1).map(|last| self.seen[last].began_at());
@@ -129,7 +130,7 @@ impl<'a> Witness<'a> {
         is_near.then(|| self.judged(first))
     }
 
-    /// The start of its first result that began at `from` or later.
+    /// The start of its first result that started at `from` or later.
     pub(super) fn first_since(&self, from: Timestamp) -> Option<Timestamp> {
         let place = self.seen.partition_point(|seen| seen.began_at() < from);
         self.seen.get(place).map(Seen::began_at)

@@ -16,9 +16,9 @@ use crate::model::recurrence::{Occurrence, Recurrence};
 pub enum Role {
     /// It waits, and is as the series made it.
     Follows,
-    /// It waits, and people changed it.
+    /// It is scheduled, and was changed by members.
     Stays,
-    /// It has begun, has ended, or was called off.
+    /// It has started, has ended, or was called off.
     Past,
 }
 
@@ -44,7 +44,7 @@ pub struct Replan {
     pub renamed: Vec<(MaintenanceKey, Timestamp)>,
     /// Maintenances for which the rule has no window any more.
     pub removed: Vec<MaintenanceKey>,
-    /// Windows that people took out, and those that are out in their place.
+    /// Windows that members removed, and those that are removed in their place.
     pub skipped: Vec<(Timestamp, Timestamp)>,
 }
 
