@@ -1,6 +1,6 @@
-//! Access scopes and their tags. Every finder is scoped by organisation; who is confined to a scope sees none.
+//! Access scopes and their tags. Every finder is scoped by organisation; a confined token sees none.
 //!
-//! Who writes a scope, confines a token to it, or deletes a tag holds the lock of the organisation.
+//! Writing a scope, confining a token to it and deleting a tag need the lock of the organisation.
 
 use std::collections::HashMap;
 

@@ -103,7 +103,7 @@ pub async fn maintenances(
 trait Kind {
     type Status;
 
-    /// Reads what an organisation could announce, in display order.
+    /// Reads the candidates of an organisation, in display order.
     fn candidates(
         connection: &impl ConnectionTrait,
         organisation: i64,

@@ -47,7 +47,7 @@ impl BinaryRows {
         self.bytes.extend(TRAILER);
     }
 
-    /// Takes out what is to be sent by now.
+    /// Takes out the bytes to be sent by now.
     pub(super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }

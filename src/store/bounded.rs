@@ -123,7 +123,8 @@ impl<C: ConnectionTrait> ConnectionTrait for Bounded<C> {
     }
 }
 
-/// Waits for `work`, but no longer than this. What is given up is cleaned up by the pool, should the database come back.
+/// Waits for `work`, but no longer than this. Work that is given up is cleaned up by the pool, should the database
+/// come back.
 async fn within<T>(
     limit: Option<Duration>,
     work: impl Future<Output = Result<T, DbErr>>,

@@ -48,7 +48,7 @@ pub(super) struct WriteSet {
 }
 
 impl WriteSet {
-    /// Notes a statement.
+    /// Records a statement.
     pub(super) fn note(&mut self, sql: &str) {
         let table = table_written(sql);
         self.is_writing |= table.is_some();

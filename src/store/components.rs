@@ -141,7 +141,7 @@ pub async fn sync_tags(
         .collect()
 }
 
-/// Returns the number of components of the page that the plan counts: what the synchronisation made does not.
+/// Returns the number of components of the page that count for the plan: without those made by the synchronisation.
 ///
 /// # Errors
 /// When the database fails.

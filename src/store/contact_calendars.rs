@@ -9,7 +9,7 @@ use crate::store::MainError;
 /// SHA-256 of a secret.
 pub type SecretHash = [u8; 32];
 
-/// Gives a contact an address; the one that it had stops working.
+/// Stores a new address of a contact; the former one stops working.
 ///
 /// # Errors
 /// When the database fails.

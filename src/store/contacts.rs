@@ -1,6 +1,6 @@
-//! Contacts. Every finder is scoped by organisation, but that by keys.
+//! Contacts. Every finder is scoped by organisation, except the one by keys.
 //!
-//! Who writes a contact holds the lock of the organisation, so that its channels stay.
+//! Writing a contact needs the lock of the organisation, so that its channels stay.
 
 use std::collections::HashMap;
 

@@ -122,7 +122,7 @@ pub struct Database<E = MainError> {
     /// The turn to write of SQLite; `None` for PostgreSQL, which takes concurrent writes.
     turn: Option<Arc<Mutex<Group>>>,
     changes: Arc<Changes>,
-    /// SQLite: what became of the last writes.
+    /// SQLite: the record of the last writes.
     disk: Option<Arc<DiskRecord>>,
     patience: Duration,
     is_prepared: Arc<AtomicBool>,
@@ -218,7 +218,7 @@ impl<E: From<DbErr>> Database<E> {
         })
     }
 
-    /// Returns what its commits have changed. `None` where other processes write as well (PostgreSQL). A SQLite file is
+    /// Returns the tracker of its commits. `None` where other processes write as well (PostgreSQL). A SQLite file is
     /// written by the one process that serves it; the command line adds organisations and tokens to it, and nothing
     /// else.
     #[must_use]

@@ -25,7 +25,7 @@ pub enum HistoryError {
     /// The database refused, failed or is away.
     #[error(transparent)]
     Database(#[from] DbErr),
-    /// Another writer was faster: what this one was going to do rests on something that is not so any more.
+    /// Another writer was faster: the facts behind this change are outdated.
     #[error("overtaken: {0}")]
     Overtaken(String),
     /// A row holds something that this version cannot read.
@@ -117,8 +117,8 @@ pub(super) fn is_away(error: &DbErr) -> bool {
     }
 }
 
-/// Returns true if PostgreSQL has ended a statement that waited too long for a lock (55P03) or took too long (57014), or a
-/// transaction that did not go on (25P03).
+/// Returns true if PostgreSQL has ended a statement that waited too long for a lock (55P03) or took too long (57014),
+/// or a transaction that was idle too long (25P03).
 pub(super) fn is_out_of_time(error: &DbErr) -> bool {
     code(error).is_some_and(|code| ["55P03", "57014", "25P03"].contains(&&*code))
 }

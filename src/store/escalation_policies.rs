@@ -80,7 +80,8 @@ pub async fn insert(
     Ok(EscalationPolicy { key, ..policy })
 }
 
-/// Stores a changed policy, perhaps at another place in the order. Incidents that follow it go on with its changed steps.
+/// Stores a changed policy, perhaps at another position in the order. Incidents that follow it continue with its
+/// changed steps.
 ///
 /// # Errors
 /// When the database fails.

@@ -117,8 +117,8 @@ fn keys(rows: &[(i64, String)]) -> impl Iterator<Item = i64> {
     rows.iter().map(|(key, _)| *key)
 }
 
-/// Notes when events were found first, and removes those that were found too long ago; how many those were. `now` is
-/// trusted.
+/// Records when events were found first, and deletes those that were found too long ago; returns their number. `now`
+/// is trusted.
 ///
 /// # Errors
 /// When the database fails.
@@ -139,8 +139,8 @@ pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Re
     Ok(removed.rows_affected)
 }
 
-/// Notes what became of these incidents and maintenances, and that they concern the `former` services no more; what is about to
-/// be deleted, links as well, must still be there.
+/// Adds events of this kind for these incidents and maintenances, which no longer concern the `former` services. Rows
+/// that are about to be deleted, links included, must still exist.
 ///
 /// # Errors
 /// When the database fails.
@@ -166,8 +166,8 @@ pub async fn of_keys(
     Ok(())
 }
 
-/// Notes what became of the incidents that meet a condition, and that they concern the `former` services no more; what is about to
-/// be deleted, links as well, must still be there.
+/// Adds events of this kind for the incidents that meet a condition, which no longer concern the `former` services.
+/// Rows that are about to be deleted, links included, must still exist.
 async fn of_incidents(
     connection: &impl ConnectionTrait,
     act: Act,
@@ -217,7 +217,8 @@ pub(super) async fn of_maintenances(
     Ok(())
 }
 
-/// Notes that a status page is about to be deleted: incidents and maintenances of which it was chosen lose it.
+/// Adds events for a status page that is about to be deleted: incidents and maintenances for which it was chosen lose
+/// it.
 pub(super) async fn of_linked_to_page(connection: &impl ConnectionTrait, page: i64) -> Result<(), MainError> {
     let mut linked = Query::select();
     linked.column(incident_statuspage::Column::IncidentId).from(incident_statuspage::Entity);

@@ -1,8 +1,8 @@
 //! Incidents with their timelines, the services that they affect and the pages chosen for them.
 //!
-//! Writing is in `row_changes`, lists are in `list`, what hangs on an incident in `links`, the incidents of a service that is
-//! deleted in `of_service`, measured recovery in `recovery`, incidents of many services that are read in part in `excerpt`. Every
-//! finder is scoped by organisation, except those of `recovery`.
+//! Writing is in `row_changes`, lists are in `list`, rows that belong to an incident in `links`, the incidents of a
+//! deleted service in `of_service`, measured recovery in `recovery`, incidents of many services that are read in part
+//! in `excerpt`. Every finder is scoped by organisation, except those of `recovery`.
 
 mod affected;
 pub mod automation;

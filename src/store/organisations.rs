@@ -128,9 +128,9 @@ pub async fn ids(
     rows.into_iter().map(id).collect()
 }
 
-/// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that
-/// they allow. (SQLite's writing transactions exclude each other anyway.) Rows that only refer to it may still be written:
-/// their transaction may hold what this one waits for.
+/// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that they
+/// allow. (SQLite's writing transactions exclude each other anyway.) Rows that only refer to it may still be written:
+/// their transaction may hold a lock that this one waits for.
 ///
 /// # Errors
 /// When the database fails.

@@ -276,8 +276,7 @@ pub async fn look_at_organisation(
     Ok(())
 }
 
-/// Outages of these partitions that wait for people, by service after `after`: something is to be decided, and no time is set
-/// for that.
+/// Outages of these partitions that wait for members, by service after `after`: undecided, but without a due time.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -71,7 +71,7 @@ async fn maintained(connection: &impl ConnectionTrait, page: i64) -> Result<Hash
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
-/// Keys of the organisation's open, published incidents that are more than notices.
+/// Keys of the organisation's open, published incidents that are not notices.
 fn open_incidents(organisation: i64) -> SelectStatement {
     incident::Entity::find()
         .select_only()

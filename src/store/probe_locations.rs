@@ -166,7 +166,7 @@ pub async fn get(
     row.map(from_row).transpose()
 }
 
-/// Returns every location, by code. One that cannot be read is logged and left out: the others go on.
+/// Returns every location, by code. One that cannot be read is logged and left out, without harm to the others.
 ///
 /// # Errors
 /// When the database fails.

@@ -77,7 +77,7 @@ pub async fn first(
     }
 }
 
-/// The statement for what is selected; `None` when that is nothing.
+/// The statement for the selected services; `None` when there cannot be any.
 async fn query(
     connection: &impl ConnectionTrait,
     sight: Sight,

@@ -129,8 +129,8 @@ pub struct OwnedService {
     pub organisation: Id,
 }
 
-/// Services of every organisation that fall into these partitions, by key, after `after`: what the engine loads at start and compares itself with. Nothing
-/// that answers a client may use it.
+/// Services of every organisation in these partitions, by key, after `after`: loaded by the engine at start, and
+/// compared with its own later. Handlers of clients must not use it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -225,8 +225,8 @@ pub async fn update(connection: &impl ConnectionTrait, service: Service) -> Resu
     Ok(service)
 }
 
-/// Moves the time since when a service has history back to `at`, never ahead. Nothing else of it changes, nor does its
-/// revision: checks go on.
+/// Moves the start of a service's history back to `at`, never ahead. The service is otherwise unchanged, and so is
+/// its revision: checks continue.
 ///
 /// # Errors
 /// When the database fails.
@@ -241,7 +241,7 @@ pub async fn begin_history_at(
     Ok(())
 }
 
-/// Deletes the service and notes that its measurements are to be erased.
+/// Deletes the service and records that its measurements are to be erased.
 ///
 /// # Errors
 /// When the database fails.

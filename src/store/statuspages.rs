@@ -1,6 +1,6 @@
 //! Status pages. Every finder is scoped by organisation.
 //!
-//! Which slug a page gets is settled in `slugs`; what other tables add to the picture of a page is read in `shown`.
+//! The slug of a page is assigned in `slugs`; parts of a page from other tables are read in `shown`.
 
 pub mod row;
 pub mod shown;

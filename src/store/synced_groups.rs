@@ -24,7 +24,7 @@ use crate::model::service::ServiceKey;
 use crate::store::components::{from_row, to_row};
 use crate::store::{MainError, components, named, organisations};
 
-/// Values of one statement; far below what both databases take.
+/// Values per statement; far below the limits of both databases.
 const CHUNK: usize = 500;
 
 /// Updates the groups of the organisation for these services, which were created, renamed or given other tags.

@@ -127,7 +127,7 @@ fn by_bytes(connection: &impl ConnectionTrait, column: Column) -> SimpleExpr {
     }
 }
 
-/// Returns the number of tags that people have made, which the quota `tags` counts.
+/// Returns the number of tags that members have made, which the quota `tags` counts.
 ///
 /// # Errors
 /// When the database fails.
@@ -259,7 +259,7 @@ pub async fn delete(connection: &impl ConnectionTrait, tag: i64) -> Result<(), M
     Ok(())
 }
 
-/// Makes these the tags of the service: what is not among them is taken off.
+/// Makes these the tags of the service; all others are removed.
 ///
 /// # Errors
 /// When the database fails.
@@ -285,8 +285,8 @@ pub async fn set_of_service(
     Ok(())
 }
 
-/// Names of those who refer to the tag otherwise than by carrying it, in the language `locale`: as long as there are some, it
-/// must not be deleted.
+/// Names of the resources that refer to the tag otherwise than by carrying it, in the language `locale`: as long as
+/// there are some, it must not be deleted.
 ///
 /// # Errors
 /// When the database fails.

@@ -111,12 +111,12 @@ impl Group {
         self.open.as_ref().is_some_and(|common| common.is_closed)
     }
 
-    /// Returns true when what is open is the transaction with this outcome.
+    /// Returns true when the open transaction is the one with this outcome.
     fn is_still_open(&self, outcome: &Outcome) -> bool {
         self.open.as_ref().is_some_and(|common| Arc::ptr_eq(&common.outcome, outcome))
     }
 
-    /// Replaces a connection of which it is not known what its last transaction left behind.
+    /// Replaces a connection whose state after its last transaction is uncertain.
     async fn mend(&mut self, writer: &DatabaseConnection) -> Result<(), DbErr> {
         if self.is_broken {
             replace_connection(writer).await?;
@@ -201,7 +201,7 @@ impl<E> Transaction<E> {
         if guard.is_closed() {
             guard = end_closed(guard).await?;
         }
-        // It has its seat before it joins: given up meanwhile, it ends what it has opened.
+        // It takes its seat before it joins: if given up meanwhile, it ends the transaction that it has opened.
         let mut transaction = Self::new(None, Some(Seat { turn, guard }));
         if let Some(seat) = &mut transaction.seat {
             transaction.inner = Some(OpenTransaction::Sqlite(seat.guard.join(writer).await?));
@@ -252,10 +252,10 @@ impl<E> Transaction<E> {
         let Some(inner) = self.inner.take() else { return Ok(()) };
         let written = self.with_written(std::mem::take);
         if let Some(common) = self.seat.as_mut().and_then(|seat| seat.guard.open.as_mut()) {
-            // Before it is released: a caller who gives up meanwhile does not learn whether it was.
+            // Before it is released: a caller that gives up meanwhile does not learn whether it was.
             common.written.push(written);
         }
-        // The seat stays until then: when this fails or is given up, dropping it ends what is open.
+        // The seat stays until then: when this fails or is given up, dropping it ends the open transaction.
         inner.commit().await?;
         match self.seat.take() {
             Some(seat) => seat.common_commit().await,
@@ -296,7 +296,7 @@ impl<E: From<DbErr>> Transaction<E> {
 }
 
 impl Seat {
-    /// Gives the turn to the next one, and returns when the common transaction is committed.
+    /// Passes the turn to the next one, and returns when the common transaction is committed.
     async fn common_commit(self) -> Result<(), DbErr> {
         let Self { turn, mut guard } = self;
         let Some(common) = &mut guard.open else { return Ok(()) };
@@ -305,7 +305,7 @@ impl Seat {
         drop(guard);
         // In a task of its own, so that a caller that gives up leaves no open transaction behind.
         let committed = tokio::spawn(async move {
-            // Those who came meanwhile have done their work when this turn comes; the first one back commits for all.
+            // Later members have done their work when this turn comes; the first one back commits for all.
             let mut group = turn.lock_owned().await;
             if group.is_still_open(&outcome) {
                 return group.end().await;

@@ -124,8 +124,8 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
     from_codes((service, at), (from, to), cause).ok_or_else(corrupt)
 }
 
-/// The last change of every service of these partitions that has one. The last one in time, for what is imported is written
-/// later than what came after it; but where the wall clock was set back, the last one recorded.
+/// The last change of every service of these partitions that has one. The last one in time, for imported changes are
+/// written later than the changes after them; but where the wall clock was set back, the last one recorded.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -260,8 +260,9 @@ pub async fn latest(
     row.as_ref().map(from_row).transpose()
 }
 
-/// Changes before `before` that another one before it has superseded: no figure of a later time needs them. What was recorded
-/// before the wall clock was set back supersedes nothing that was recorded later, and where it was set back stays known.
+/// Changes before `before` that another one before it has superseded: no figure of a later time needs them. Changes
+/// recorded before the wall clock was set back supersede none that were recorded later, and the record of the setback
+/// stays.
 ///
 /// # Errors
 /// When the database fails.

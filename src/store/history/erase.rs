@@ -1,4 +1,4 @@
-//! Erasing what was measured of a deleted service.
+//! Erasing the measurements of a deleted service.
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::{fresh_check, status_change};

@@ -84,7 +84,7 @@ pub async fn wait_for_writers(
     lock(transaction, partitions, "pg_advisory_xact_lock").await
 }
 
-/// SQLite has one writer at a time, and gives numbers in the order of its commits.
+/// SQLite has one writer at a time, and assigns numbers in the order of its commits.
 async fn lock(
     transaction: &impl ConnectionTrait,
     partitions: Partitions,

@@ -45,7 +45,8 @@ pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Resul
     put(connection, SEALING, to.ms()).await
 }
 
-/// Results are being moved from rows into blocks until the transaction ends. Waits for those who [`hold`].
+/// Locks out other writers while results are being moved from rows into blocks, until the transaction ends. Waits for
+/// those that [`hold`].
 ///
 /// # Errors
 /// When the database fails.
@@ -65,10 +66,10 @@ pub async fn next_fence(connection: &impl ConnectionTrait) -> Result<i64, Histor
     Ok(fence)
 }
 
-/// Fails unless this is the newest fencing token; no newer one is given until the transaction ends.
+/// Fails unless this is the newest fencing token; no newer one is assigned until the transaction ends.
 ///
 /// # Errors
-/// When another process has begun to compact, or the database fails.
+/// When another process has started to compact, or the database fails.
 pub async fn check_fence(connection: &impl ConnectionTrait, fence: i64) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(COMPACTOR).lock_shared().one(connection).await?;
     match row {

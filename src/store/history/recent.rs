@@ -95,7 +95,7 @@ pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Time
     Ok(last.map(Timestamp::from_ms))
 }
 
-/// Adds what is missing to the votes that [`within`] found: what is older, and what is sealed.
+/// Adds the votes missing after [`within`]: older rows and sealed results.
 ///
 /// # Errors
 /// When the database fails, or a block cannot be read.
@@ -114,7 +114,7 @@ pub async fn complete(
     while let Some(rows) = found.try_next().await? {
         rows.iter().for_each(|row| take_row(votes, row));
     }
-    // After the rows: what is sealed in between is found in blocks.
+    // After the rows: results that are sealed in between are found in blocks.
     let sealed = progress::sealing(reader).await?;
     for segment in segments::visible(reader).await? {
         let lacking = expected.iter().filter(|service| service.lacks_blocks(votes, sealed, &segment));

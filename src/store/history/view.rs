@@ -21,7 +21,7 @@ pub struct History {
     storage: SegmentStorage,
 }
 
-/// Rows and segments as they were at one moment. What is sealed meanwhile stays visible here as rows.
+/// Rows and segments as of one moment. Results that are sealed meanwhile stay visible here as rows.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The transaction that rows are read in.

@@ -54,7 +54,7 @@ pub(super) async fn pages(
     rows.into_iter().map(page).collect()
 }
 
-/// Those who see an entry of a timeline.
+/// The readers of an entry of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Audience {
     /// Also visitors of status pages.
@@ -72,7 +72,7 @@ pub(super) struct Timeline {
     pub(super) internal: Vec<TimelineEntry>,
 }
 
-/// The timeline of an incident, without what the engine has written about services for those who see only some of them.
+/// The timeline of an incident, without the engine's entries about services for readers who see only some of them.
 pub(super) async fn timeline(
     connection: &impl ConnectionTrait,
     sight: Sight,
@@ -260,8 +260,8 @@ pub(super) async fn set_services(
     evidence::set_of_known(connection, incident, &known, after).await
 }
 
-/// Changes the services that were not read as the incident has changed: derived impacts follow the severity, and what has not
-/// recovered by the end of the incident has then.
+/// Changes the services that were not read as the incident has changed: derived impacts follow the severity, and
+/// services that have not recovered by the end of the incident recover with it.
 pub(super) async fn change_others(
     connection: &impl ConnectionTrait,
     before: &WholeIncident,

@@ -31,7 +31,7 @@ pub struct IncidentFilter {
     pub kind: Option<IncidentKind>,
     /// Not over before this moment.
     pub from: Option<Timestamp>,
-    /// Begun before this moment.
+    /// Only incidents that start before this moment.
     pub to: Option<Timestamp>,
 }
 

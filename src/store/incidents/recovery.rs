@@ -70,7 +70,7 @@ pub async fn unrecovered(
     Ok(rows.into_iter().map(read).collect())
 }
 
-/// Notes that a service has recovered from an incident, unless that is known. Doing it again changes nothing.
+/// Marks a service as recovered from an incident, unless it is. Repeating it changes nothing.
 ///
 /// # Errors
 /// When the database fails.

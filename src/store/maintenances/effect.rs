@@ -98,8 +98,8 @@ async fn open_windows(
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
-/// Keeps others from changing or deleting these services until the transaction ends, in the order of their keys, so that
-/// two acts cannot wait for each other. Gives those that exist.
+/// Locks these services until the transaction ends, in the order of their keys, so that two transactions cannot wait
+/// for each other. Returns those that exist.
 ///
 /// # Errors
 /// When the database fails.
@@ -125,7 +125,7 @@ pub async fn hold(
     Ok(held)
 }
 
-/// A clock that was set back must not make a window end before it began.
+/// A clock that was set back must not make a window end before its start.
 async fn close(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
@@ -150,7 +150,7 @@ async fn close(
     Ok(())
 }
 
-/// Notes at the services whether a window is open. Gives those for which that is news.
+/// Updates the flag of the services for an open window. Returns those whose flag has changed.
 async fn mark(connection: &impl ConnectionTrait, keys: &[ServiceKey]) -> Result<Vec<Service>, MainError> {
     use service::{Column, Entity};
     let mut changed = Vec::new();

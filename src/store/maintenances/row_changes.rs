@@ -1,4 +1,4 @@
-//! Writes the rows of maintenances. Only `lifecycle` may use it: what follows from a change is written with the change.
+//! Writes the rows of maintenances. Only `lifecycle` may use it: the effects of a change are written with the change.
 
 use sea_orm::sea_query::Expr;
 use sea_orm::{

@@ -61,7 +61,7 @@ impl CourierLock {
     }
 }
 
-/// Stores tries and what they mean. A message that ends makes way for the next one about the same subject.
+/// Stores attempts and their consequences. A message that ends releases the next one about the same subject.
 ///
 /// # Errors
 /// When the database fails.
@@ -100,7 +100,7 @@ async fn known(connection: &impl ConnectionTrait, ended: &[Ended]) -> Result<Has
     Ok(known)
 }
 
-/// Tries by what they mean: what is the same for many messages is one statement.
+/// Groups attempts by their consequences: an equal update of many messages is one statement.
 fn alike(ended: &[Ended]) -> Vec<Vec<&Ended>> {
     let mut groups: BTreeMap<_, Vec<&Ended>> = BTreeMap::new();
     for ended in ended {
@@ -125,7 +125,8 @@ async fn store_ends(connection: &impl ConnectionTrait, alike: &[&Ended]) -> Resu
     Ok(())
 }
 
-/// Makes everything due that waits for a later try of a channel, but what is held or may have been taken.
+/// Makes all messages of a channel due that wait for a later attempt, except those that are held or may have been
+/// taken.
 ///
 /// # Errors
 /// When the database fails.

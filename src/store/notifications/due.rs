@@ -30,7 +30,7 @@ pub struct DueChannel {
     pub organisation: i64,
     /// True if it sends mails: those to each mailbox are a line of their own.
     pub has_mailboxes: bool,
-    /// The time at which people changed it last.
+    /// The time of the last change by a member.
     pub updated_at: Timestamp,
 }
 
@@ -204,7 +204,7 @@ pub async fn expired_messages(
     rows.iter().map(message).collect()
 }
 
-/// These messages, and what cannot be read of them.
+/// These messages, and the unreadable ones among them.
 ///
 /// # Errors
 /// When the database fails.

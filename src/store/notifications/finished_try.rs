@@ -1,18 +1,18 @@
-//! A try that has ended, and what it means for its message.
+//! An attempt that has ended, and its consequences for its message.
 
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::{DeliveryStatus, Try, TryOutcome};
 use crate::model::notification::fair_share::DueMessage;
 use crate::model::notification::line::Line;
 
-/// A try that has ended, and what it means for its message.
+/// An attempt that has ended, and its consequences for its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// Key of the delivery.
     pub delivery: i64,
     /// Key of its channel.
     pub channel: i64,
-    /// The id of what it is about.
+    /// The id of its subject.
     pub subject: String,
     /// The line of the message.
     pub line: Line,

@@ -1,4 +1,5 @@
-//! Messages that wait for the end of quiet hours, or for a digest: what decides about them is read here, and they are released.
+//! Messages that wait for the end of quiet hours, or for a digest: reads the facts that decide about holds, and
+//! releases messages.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{

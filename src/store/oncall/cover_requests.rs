@@ -1,7 +1,7 @@
 //! Cover requests. Every finder is scoped by organisation.
 //!
-//! An answer is stored in one transaction with the override that it makes, under the lock of the organisation: of two who
-//! accept at once, the second one finds it taken.
+//! An answer is stored in one transaction with the override that it makes, under the lock of the organisation: of two
+//! concurrent acceptances, the second one finds it taken.
 
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
@@ -94,7 +94,7 @@ pub async fn insert(
     Ok(CoverRequest { key, ..request })
 }
 
-/// Stores what became of a request.
+/// Stores the outcome of a request.
 ///
 /// # Errors
 /// When the database fails.

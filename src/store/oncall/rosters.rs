@@ -1,4 +1,4 @@
-//! Everything that decides who is on duty: schedules with the overrides and absences of a stretch of time.
+//! The facts that decide who is on duty: schedules with the overrides and absences of a stretch of time.
 
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ pub struct Filter {
     pub schedules: Option<Vec<i64>>,
     /// Keys of contacts.
     pub contacts: Option<Vec<i64>>,
-    /// Only what ends later.
+    /// Only entries that end later.
     pub from: Option<Timestamp>,
     /// Only entries that start earlier.
     pub to: Option<Timestamp>,

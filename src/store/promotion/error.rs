@@ -25,7 +25,7 @@ pub enum PromotionError {
     /// An obstacle.
     #[error("{0}")]
     Refused(String),
-    /// A row holds what PostgreSQL does not take.
+    /// A row has a value that PostgreSQL does not take.
     #[error("{table}, {rows}: the column {column} of a row {problem}")]
     Unfit {
         /// The table.

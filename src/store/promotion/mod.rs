@@ -58,7 +58,7 @@ pub struct Verified {
     pub checksum: String,
 }
 
-/// An embedded installation, and what there is to move of it.
+/// An embedded installation, and the parts of it to move.
 #[derive(Debug)]
 pub struct Promotion {
     source: Embedded,
@@ -191,7 +191,7 @@ impl Promotion {
         self.source.demand_unchanged().await
     }
 
-    /// Takes away what a promotion left behind that was cut off at its very end.
+    /// Removes the leftovers of a promotion that was cut off at its very end.
     ///
     /// # Errors
     /// When the target fails.

@@ -28,7 +28,7 @@ pub(super) struct Position(pub(super) Vec<KeyPart>);
 /// The rows behind one position, up to and with another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
-    /// `None`: from the beginning.
+    /// `None`: from the start.
     pub(super) after: Option<Position>,
     /// `None`: to the end.
     pub(super) upto: Option<Position>,

@@ -32,7 +32,7 @@ pub struct Embedded {
     segments: Segments,
 }
 
-/// A database with a transaction that reads it as it was when it began.
+/// A database with a transaction that reads it as of its start.
 #[derive(Debug)]
 struct Held {
     connection: SqliteConnection,
@@ -165,7 +165,7 @@ impl Embedded {
             .ok_or_else(|| PromotionError::refused("there is no installation here: nothing was ever started"))
     }
 
-    /// The name of this installation: a digest of what its first start drew.
+    /// The name of this installation: a digest of the check value of its secret key.
     ///
     /// # Errors
     /// When it cannot be read.

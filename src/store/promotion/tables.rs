@@ -10,7 +10,7 @@ use sea_orm::{
 };
 use watchkeeper_entities as entities;
 
-/// Rows of a page of small rows: what one commit moves.
+/// Rows of a page of small rows, which one commit moves.
 const SMALL_ROWS: u64 = 10_000;
 /// The same where a row may hold some kilobytes: answers, style sheets, blocks.
 const LARGE_ROWS: u64 = 256;

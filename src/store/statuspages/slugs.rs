@@ -94,8 +94,8 @@ pub async fn insert(
     Ok(Some(Statuspage { key, ..page }))
 }
 
-/// Gives a stored page another slug; the old one is kept for the organisation. `false` when the slug is taken; then the
-/// transaction is of no further use.
+/// Changes the slug of a stored page; the old one is kept for the organisation. `false` when the slug is taken; then
+/// the transaction must not be used further.
 ///
 /// # Errors
 /// When the database fails.
@@ -122,7 +122,7 @@ pub async fn rename(
     Ok(true)
 }
 
-/// Keeps the slug that a page gives up for its organisation, and frees the oldest ones that are kept beyond the limits.
+/// Holds the slug that a page gives up for its organisation, and frees the oldest held ones beyond the limits.
 ///
 /// # Errors
 /// When the database fails.

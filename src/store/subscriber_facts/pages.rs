@@ -13,7 +13,7 @@ use crate::store::MainError;
 /// Services in one statement: far below what a statement may bind.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
-/// A component, as far as it decides what is visible.
+/// The part of a component that decides about visibility.
 struct Part {
     page: i64,
     parent: Option<i64>,

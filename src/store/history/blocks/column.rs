@@ -1,4 +1,4 @@
-//! One column of numbers: a codec tag and what the codec wrote, the smallest of those that were tried.
+//! One column of numbers: a codec tag and the output of the codec, the smallest of those that were tried.
 //!
 //! | codec | made for |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | packed | short columns; rare outliers: deviations of the schedule |
 //! | pco | everything that spreads: lateness, phases, totals |
 //!
-//! pco (Pcodec) stores a number as a bin, entropy coded, and an offset within it. Its own search for modes and
-//! deltas is off: what predicts a column is known here (`prediction`), and the search costs more than the rest.
+//! pco (Pcodec) stores a number as a bin, entropy coded, and an offset within it. Its own search for modes and deltas
+//! is off: the prediction of a column is known here (`prediction`), and the search costs more than the rest.
 
 use pco::data_types::Number;
 use pco::wrapped::{FileCompressor, FileDecompressor};

@@ -21,7 +21,7 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// Returns what the checks at these indexes need.
+    /// Returns the columns that the checks at these indexes need.
     pub(super) fn of(skeleton: &Skeleton, places: &[usize], prediction: Prediction) -> Self {
         let mut is_wanted = vec![false; skeleton.kinds.len()];
         for place in places {
@@ -32,7 +32,7 @@ impl Needs {
             for (needed, measured) in needs.phases.iter_mut().zip(kind.phases) {
                 *needed |= measured;
             }
-            // The implied phase is what the others leave of the total, and most response times are the total.
+            // The implied phase is the rest of the total after the others, and most response times are the total.
             let is_implied = prediction.implied.is_some_and(|phase| kind.phases[phase]);
             needs.total |= kind.has_total || is_implied || kind.has_response;
             needs.response |= kind.has_response;

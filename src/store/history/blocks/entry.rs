@@ -1,4 +1,4 @@
-//! One check of a series, and what figures need of it.
+//! One check of a series, and the part of it for figures.
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Measurement};
@@ -23,7 +23,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns what figures need of it.
+    /// Returns the part that figures need.
     #[must_use]
     pub fn sample(&self, location: i32) -> history::Sample {
         let counts = self.role == ProbeRole::Full;

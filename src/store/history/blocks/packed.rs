@@ -1,6 +1,6 @@
 //! Numbers in a fixed count of bits each, with the few that need more listed apart ("patched frame of reference").
 //!
-//! Cheap to write and to read, and without a table: what short columns and columns with rare outliers are stored in.
+//! Cheap to write and to read, and without a table: used for short columns and columns with rare outliers.
 //!
 //! ```text
 //! packed = least | width u8 | exceptions | (distance, high bits)… | low bits of every number above the least

@@ -1,4 +1,4 @@
-//! The prediction of the columns of a block by each other, chosen by looking at its checks.
+//! The prediction of the columns of a block by each other, chosen by the values of its checks.
 
 use super::BlockError;
 use super::kind::PHASES;
@@ -16,7 +16,7 @@ pub(super) enum Signed {
 /// The choices of one block; one byte of its body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Prediction {
-    /// The phase that is what the others and the overhead leave of the total.
+    /// The phase that is the rest of the total after the others and the overhead.
     pub(super) implied: Option<usize>,
     /// The response time is stored as it is, not against the total.
     pub(super) raw_response: bool,

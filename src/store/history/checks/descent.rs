@@ -79,7 +79,7 @@ impl<'a> Descent<'a> {
             let closed = self.closed.last().map(|segment| segment.purpose.to.plus_ms(-1));
             let unread = self.blocks.last_key_value().map(|((last_at, ..), _)| *last_at);
             let entry = self.entries.last_key_value().map(|((checked_at, _), _)| *checked_at);
-            // At the same moment a block may hold what comes first by its location.
+            // At the same moment a block may have an entry that comes first by its location.
             if entry > closed.max(unread) {
                 self.found.extend(self.entries.pop_last().map(|(_, check)| check));
             } else if closed.is_some() && closed >= unread {

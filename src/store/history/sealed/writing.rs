@@ -65,7 +65,7 @@ fn block_values(batch: BatchKey, series: Series, block: &Block) -> [Value; BLOCK
     ]
 }
 
-/// Removes what was written for a batch that never came to count.
+/// Removes the rows of a batch that was never published.
 ///
 /// # Errors
 /// When the database fails.

@@ -187,7 +187,7 @@ impl SegmentStorage {
         }
     }
 
-    /// Moves what the write-ahead log of a segment holds into its file, when nothing more is to come.
+    /// Moves the contents of a segment's write-ahead log into its file, when nothing more is to come.
     ///
     /// # Errors
     /// When the database fails.
@@ -215,7 +215,7 @@ impl Files {
         self.folder.join(format!("{id:08}.db"))
     }
 
-    /// The file and what SQLite keeps beside it.
+    /// The file and the files that SQLite keeps beside it.
     fn files(&self, id: SegmentId) -> [PathBuf; 3] {
         let file = self.file(id);
         ["", "-wal", "-shm"].map(|ending| {

@@ -119,7 +119,7 @@ pub async fn skip_all(
     Ok(())
 }
 
-/// The windows that people took out of the series, in order.
+/// The windows that members removed from the series, in order.
 ///
 /// # Errors
 /// When the database fails.
