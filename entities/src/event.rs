@@ -20,7 +20,7 @@ pub struct Model {
     pub act: String,
     /// The id of the incident or maintenance, as clients see it.
     pub subject_id: String,
-    /// Keys of the services that it concerned from then on, with commas between; of what is deleted, until then.
+    /// Keys of the services that it concerned from then on, with commas between; for a deletion, until then.
     pub services: String,
     /// Keys of the services that it concerned until then and no more, with commas between.
     pub former_services: String,

@@ -21,7 +21,7 @@ pub struct Model {
     pub claim: String,
     /// The node that runs it; null for rows of earlier versions.
     pub node: Option<String>,
-    /// The time until which the run counts as going on.
+    /// The time until which the run counts as running.
     pub leased_until: i64,
     /// The time of the first request.
     pub accepted_at: i64,

@@ -14,7 +14,7 @@ pub struct Model {
     pub incident_id: i64,
     /// The policy that it follows; null when that is deleted.
     pub policy_id: Option<i64>,
-    /// The parts that people have edited, separated by commas.
+    /// The parts that members have edited, separated by commas.
     pub edited: Option<String>,
 }
 

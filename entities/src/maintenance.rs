@@ -56,7 +56,7 @@ pub struct Model {
     pub series_id: Option<i64>,
     /// Its place in the series: the start that the rule gave it.
     pub occurrence: Option<i64>,
-    /// True if people changed it, so that it no longer follows its series.
+    /// True if members changed it, so that it no longer follows its series.
     pub is_adjusted: bool,
 }
 

@@ -30,7 +30,7 @@ pub struct Model {
     pub time_zone: String,
     /// Planned start of the first window as clocks in the zone show it, in milliseconds as if they showed UTC.
     pub first_wall_ms: i64,
-    /// The difference between what clocks show at the end and at the start of a window.
+    /// The difference between the wall times at the end and at the start of a window, in milliseconds.
     pub length_ms: i64,
     /// True if its maintenances start by themselves.
     pub auto_start: bool,

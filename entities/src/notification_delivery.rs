@@ -20,7 +20,7 @@ pub struct Model {
     pub channel_id: i64,
     /// The contact that it is for; null: all readers of the channel.
     pub contact_id: Option<i64>,
-    /// The id of what it is about.
+    /// The id of its subject.
     pub subject: String,
     /// The event.
     pub event: String,

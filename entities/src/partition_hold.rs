@@ -6,7 +6,7 @@ use sea_orm::entity::prelude::{
     PrimaryKeyTrait,
 };
 
-/// The engine node that may write what is measured of a partition of the services.
+/// The engine node that may write the measurements of a partition of the services.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "partition_hold")]
 pub struct Model {
