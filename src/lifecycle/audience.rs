@@ -96,7 +96,7 @@ async fn nobody(
     }))
 }
 
-/// The channels of an organisation that are switched on, and those for which messages about a subject were written, by their keys.
+/// The enabled channels of an organisation, and those for which messages about a subject were written, by their keys.
 pub(super) async fn channels(
     transaction: &Transaction,
     (organisation, subject): (i64, Id),

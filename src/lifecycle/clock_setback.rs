@@ -17,7 +17,7 @@ use crate::store::{MainError, Transaction, escalation_policies, escalations};
 /// Rows read per query.
 const AT_ONCE: u64 = 500;
 
-/// Brings the steps of escalations and the tries of messages back to times that are possible now.
+/// Moves steps of escalations and attempts of messages back to times that are possible now.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

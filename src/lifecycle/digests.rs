@@ -14,7 +14,7 @@ use crate::model::notification::{Channel, Event};
 use crate::store::notifications::digests::{end_gathered, released_by, subjects_not_held};
 use crate::store::{MainError, Transaction, organisations};
 
-/// Most messages of a digest; the others become the next one.
+/// Maximum number of messages of a digest; the others become the next one.
 const MOST: u64 = 2_000;
 
 /// Combines the due messages of a channel that wait for a digest into one, if there are enough of them, without those

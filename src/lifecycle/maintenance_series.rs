@@ -89,7 +89,7 @@ pub async fn replan(
     Ok((series, touched))
 }
 
-/// A changed series, as a maintenance of it follows it.
+/// A changed series, for updating one of its maintenances.
 struct Following<'a> {
     series: &'a Series,
     links: &'a SeriesLinks,

@@ -175,7 +175,8 @@ pub(super) async fn leave_series(
     row_changes::clear_series(transaction, maintenances).await
 }
 
-/// Turns a reminder that is due into a fact for subscribers, if it still is due and of use. Returns true if it became one.
+/// Turns a reminder that is due into a fact for subscribers, if it is still due and useful. Returns true if it became
+/// one.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
