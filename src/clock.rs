@@ -24,7 +24,7 @@ pub const DAY_MS: i64 = 86_400_000;
 /// the next without the wall clock having been set: slewing and slow scheduling stay below it.
 pub const STEP_MS: i64 = 2_000;
 
-/// Counts the time that a suspended machine sleeps as well: waking up is no jump of the wall clock.
+/// Includes the time that a suspended machine sleeps: waking up is not a jump of the wall clock.
 #[cfg(target_os = "linux")]
 const STEADY_CLOCK: ClockId = ClockId::CLOCK_BOOTTIME;
 #[cfg(not(target_os = "linux"))]
@@ -151,7 +151,7 @@ impl Clock {
         }
     }
 
-    /// Steady time since some fixed moment, sleep of the machine included: no setting of the wall clock moves it.
+    /// Steady time since some fixed moment, sleep of the machine included, independent of the wall clock.
     #[must_use]
     pub fn steady(&self) -> Duration {
         match self {

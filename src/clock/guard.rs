@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::clock::judgement::{ClockMark, Doubt, DoubtCause, Judgement, JudgementChange, Reading};
 use crate::clock::{Clock, Timestamp};
 
-/// The guard. One for a process; shared by reference.
+/// The guard. One per process; shared by reference.
 #[derive(Debug)]
 pub struct ClockGuard {
     clock: Clock,
@@ -135,7 +135,7 @@ impl ClockGuard {
         judgement.mark(now)
     }
 
-    /// Judges the clock as it is now.
+    /// Judges the clock now.
     fn look(&self) -> (Judgement, Reading) {
         let mut judgement = self.judgement.lock().unwrap_or_else(PoisonError::into_inner);
         let now = read(&self.clock);

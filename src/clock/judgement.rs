@@ -23,7 +23,7 @@ pub const STEADY_FOR: Duration = Duration::from_secs(86_400);
 pub struct Reading {
     /// The wall clock.
     pub wall: Timestamp,
-    /// Steady time since some fixed moment; no setting of the wall clock moves it.
+    /// Steady time since some fixed moment, independent of the wall clock.
     pub steady: Duration,
 }
 
@@ -89,8 +89,8 @@ pub struct ClockMark {
     pub doubted: Option<DoubtedMark>,
 }
 
-/// The part of a doubt that the database keeps, so that a machine that is switched off every night gets through its day of
-/// steady time as well.
+/// The part of a doubt that the database keeps, so that a machine that is switched off every night also completes its
+/// day of steady time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DoubtedMark {
     /// The time that the clock showed.
@@ -150,7 +150,7 @@ impl Judgement {
                 self.doubted = Some(Doubted::begin(DoubtCause::Jump, now));
                 return Some(JudgementChange::Doubted);
             }
-            // Both clocks drift apart slowly; jumps that add up within a day do not pass for that.
+            // Both clocks drift apart slowly; jumps that add up within a day are not drift.
             if now.steady.saturating_sub(self.reference.steady) >= STEADY_FOR {
                 self.reference = now;
             }
@@ -181,7 +181,7 @@ impl Judgement {
         Some(Doubt { cause: doubted.cause, ahead_ms: self.reference.ahead_ms(now), trusted_in })
     }
 
-    /// The time that a trusted clock would show at `now`. After a stop it is too early by as long as the process was off.
+    /// The time that a trusted clock would show at `now`. After a stop it is too early by the duration of the stop.
     #[must_use]
     pub fn expected(&self, now: Reading) -> Timestamp {
         self.reference.wall_at(now.steady)
