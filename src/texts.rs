@@ -18,7 +18,7 @@ use crate::model::translated::Translated;
 
 /// The language in which every text exists.
 const COMPLETE: &str = "en";
-/// Most characters of a name in a text: a title takes 255.
+/// Maximum number of characters of a name in a text: a title takes 255.
 const NAME_LENGTH: usize = 150;
 
 /// The files, as they were when the program was built.
@@ -65,7 +65,7 @@ impl<'a> Text<'a> {
         Self { subject: Some(Subject { variable: "service", name: service }), ..Self::new(name) }
     }
 
-    /// A text about something that is no service.
+    /// A text about a subject other than a service.
     #[must_use]
     pub const fn about(name: &'static str, subject: &'a str) -> Self {
         Self { subject: Some(Subject { variable: "subject", name: subject }), ..Self::new(name) }
@@ -115,8 +115,8 @@ impl<'a> Text<'a> {
         Translated::new(texts).unwrap_or_else(|| Translated::single(default_locale, english()))
     }
 
-    /// Returns a text that is put together of several, in the languages of the organisation: always in its default language, in the
-    /// others where there is a file for them. `compose` writes it in a language.
+    /// Returns a text composed of several, in the languages of the organisation: always in its default language, in
+    /// the others where there is a file for them. `compose` writes it in a language.
     #[must_use]
     pub fn composed(organisation: &Organisation, compose: impl Fn(&str) -> String) -> Translated {
         let Organisation { locales, default_locale, .. } = organisation;

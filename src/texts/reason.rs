@@ -8,9 +8,9 @@ use crate::model::outage_evidence::{OutageEvidence, duration, moment, seconds_be
 use crate::model::translated::Translated;
 use crate::texts::{Text, shortened};
 
-/// Most characters of a target in a line.
+/// Maximum number of characters of a target in a line.
 const TARGET_LENGTH: usize = 200;
-/// Most services that an entry of a timeline names.
+/// Maximum number of services that an entry of a timeline names.
 const LINES_MAX: usize = 10;
 
 /// Facts about the trouble of one service, shown in one line.
@@ -57,8 +57,8 @@ impl OutageReason<'_> {
     }
 }
 
-/// The reasons of some services as an entry of a timeline, in the languages of the organisation: a line each, the first ones where they
-/// are many. `count` is the number of services that the entry is about; `None` when no reason is known.
+/// The reasons of some services as an entry of a timeline, in the languages of the organisation: a line for each of
+/// the first ones. `count` is the number of services of the entry; `None` when no reason is known.
 #[must_use]
 pub fn entry(reasons: &[OutageReason<'_>], count: usize, organisation: &Organisation) -> Option<Translated> {
     if reasons.is_empty() {
