@@ -51,7 +51,7 @@ impl ResponseTimes {
         }
     }
 
-    /// Adds a span of which [`serialise`] made bytes.
+    /// Adds a span that [`serialise`] has encoded.
     ///
     /// # Errors
     /// [`BadHistogram`] when the bytes are no histogram of ours.

@@ -54,7 +54,7 @@ impl From<Counts> for Time {
     }
 }
 
-/// Everything that is known of a service.
+/// All facts about a service.
 #[derive(Clone, Copy, Debug)]
 pub struct Past<'a> {
     /// Its status changes in order, led by the last one before the range.
@@ -159,7 +159,7 @@ pub fn sums(spans: &[Span<Time>], range: TimeRange) -> Sums {
     sums
 }
 
-/// Promised time that counted for the same thing, without a break: hours that are not promised do not break it.
+/// Promised time of one classification, without a break: hours that are not promised do not break it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Start, inclusive.

@@ -159,7 +159,7 @@ pub(in crate::stats) fn read_residues(
     Ok(Summary { count, sum_us, min_us, max_us })
 }
 
-/// Appends "after `skipped` others, `count` of the next".
+/// Appends the token for `count` in the next bucket after `skipped` empty ones.
 pub(in crate::stats) fn write_token(bytes: &mut Vec<u8>, skipped: u64, count: u32) {
     varint::put(bytes, skipped << 1 | u64::from(count > 1));
     if count > 1 {
@@ -177,7 +177,7 @@ pub(in crate::stats) fn read_token(bytes: &mut &[u8]) -> Result<(u64, u32), BadH
     Ok((token >> 1, count.ok_or(BadHistogram("a count is out of range"))?))
 }
 
-/// Returns the least that the sum can be.
+/// Returns the least possible sum.
 fn floor_us(entries: &[Entry]) -> u64 {
     let floor = |entry: &Entry| u64::from(lowest_us(entry.bucket)) * u64::from(entry.count);
     entries.iter().map(floor).fold(0, u64::saturating_add)

@@ -47,8 +47,8 @@ impl Wanted {
         self.fits(level) && self.from <= start && start.plus_ms(level.ms()) <= self.to
     }
 
-    /// The time of a root at `start` that its tree cannot answer for: its caller reads the samples. It is the same for every
-    /// rollup of this root level and start, so with several of them it is read once.
+    /// The time of a root at `start` that its tree cannot cover: its caller reads the samples. It is the same for
+    /// every rollup of this root level and start, so with several of them it is read once.
     #[must_use]
     pub fn slivers(&self, root: Level, start: Timestamp) -> Slivers {
         let from = self.from.max(start);

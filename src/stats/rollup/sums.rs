@@ -8,7 +8,7 @@ use crate::stats::histogram::Summary;
 use crate::stats::histogram::sparse::{self, Entry, Sparse};
 use crate::stats::rollup::{Level, Node};
 
-/// A node; only its place in the list of entries is kept.
+/// A node, with its range in the shared list of entries.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     pub(super) start: Timestamp,

@@ -18,7 +18,7 @@ pub struct Judged {
     pub terms: Terms,
     /// The whole period.
     pub period: TimeRange,
-    /// Now, or the end of the period if that has been.
+    /// The present time, or the end of the period if that has passed.
     pub until: Timestamp,
     /// The part of the range outside of business hours.
     closed: Vec<TimeRange>,
@@ -44,7 +44,7 @@ impl Judged {
         Self { closed, to_come_ms, ..judged }
     }
 
-    /// The part of the period that has been.
+    /// The past part of the period.
     #[must_use]
     pub const fn so_far(&self) -> TimeRange {
         TimeRange { from: self.period.from, to: self.until }
