@@ -51,7 +51,7 @@ pub struct CompactionCounters {
     pub merged: AtomicU64,
     /// Segments that were dropped.
     pub dropped: AtomicU64,
-    /// Passes that failed and were put off.
+    /// Passes that failed and were postponed.
     pub failures: AtomicU64,
     /// Bytes of the whole history, as of the last pass.
     pub bytes: AtomicU64,
@@ -92,11 +92,11 @@ pub struct Compaction {
     /// The fencing token of the lock that this pass holds: it is checked by every commit that publishes.
     fence: i64,
     began: Began,
-    /// Days with a block that cannot be read, and when that was noticed.
+    /// Days with an unreadable block, and when it was detected.
     unmergeable: HashMap<SegmentId, Timestamp>,
     /// Day of the last check for status changes that are no longer needed.
     pruned_on: Option<i64>,
-    /// Rows deleted since their room was last made free.
+    /// Rows deleted since their space was last reclaimed.
     deleted: u64,
 }
 
@@ -127,7 +127,7 @@ impl Compaction {
         }
     }
 
-    /// The same from its beginnings, for when this one has panicked.
+    /// A fresh compaction with the same settings, for use after a panic.
     fn renewed(&self) -> Self {
         let (history, retention) = (self.history.clone(), self.retention.clone());
         Self::new(history, retention, self.limits.clone(), Arc::clone(&self.counters))
@@ -170,7 +170,7 @@ impl Compaction {
     /// When a database fails or a block cannot be read; all other work is done, and stays done.
     pub async fn pass(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
-        // One that fails keeps none of the others from being done: a damaged block must not fill the disk.
+        // A failing part must not keep the others from being done: a damaged block must not fill the disk.
         let sealed = self.seal(now).await;
         let erased = self.erase().await;
         let merged = self.merge(now).await;
@@ -183,23 +183,23 @@ impl Compaction {
 
 /// The actor.
 pub struct Compactor {
-    /// `None` while a pass is under way.
+    /// `None` while a pass is running.
     compaction: Option<Compaction>,
     counters: Arc<CompactionCounters>,
     guard: Arc<ClockGuard>,
     every: Duration,
-    /// The callers that wait for the pass under way, and those that wait for the one after it.
+    /// The callers that wait for the running pass, and those that wait for the one after it.
     waiting: Vec<oneshot::Sender<bool>>,
     asked: Vec<oneshot::Sender<bool>>,
 }
 
-/// Do a whole pass now; answered when it is done: whether it did all that is due.
+/// Requests a whole pass now; answered when it is done, with true if it did all that is due.
 #[derive(Message)]
 #[rtype(result = "bool")]
 pub struct Compact;
 
 impl Compactor {
-    /// An actor that does a pass every so often.
+    /// An actor that does passes at a fixed interval.
     #[must_use]
     pub fn new(compaction: Compaction, guard: Arc<ClockGuard>) -> Self {
         let every = Duration::from_millis(compaction.limits.pass_ms);
@@ -268,7 +268,7 @@ impl Handler<Compact> for Compactor {
     }
 }
 
-/// A pass under way is cut off, which it may be anywhere.
+/// A running pass is cut off, which is safe at any point.
 impl Handler<Stop> for Compactor {
     type Result = ();
 

@@ -31,7 +31,7 @@ impl Collect for FenceCounters {
     }
 }
 
-/// The partitions that a batch is about.
+/// The partitions of the facts of a batch.
 #[must_use]
 pub(super) fn partitions_of(batch: &Batch) -> Partitions {
     let checks = batch.checks.iter().map(|check| check.service);

@@ -24,7 +24,7 @@ pub struct LateResults {
     pub span: TimeRange,
 }
 
-/// Fills the gaps that late results reach into; whether there were any.
+/// Fills the no-data periods that late results reach into; returns whether there were any.
 ///
 /// # Errors
 /// When the history database fails; then nothing has happened.

@@ -30,7 +30,7 @@ pub struct HistoryWriter {
 }
 
 impl HistoryWriter {
-    /// A writer that expects results of these locations; others take part as well.
+    /// A writer that expects results of these locations; others are possible too.
     #[must_use]
     pub fn new(history: History, codes: Vec<LocationCode>) -> Self {
         Self { history, codes: codes.into(), locations: Arc::default(), fence: None }
@@ -71,7 +71,7 @@ impl HistoryWriter {
         feed::announce(&transaction, changed).await?;
         append::changes(&transaction, &batch.changes).await?;
         transaction.commit().await?;
-        // Not before: a number that is rolled back may be given to another location.
+        // Not before the commit: a number that is rolled back may be assigned to another location.
         if is_news {
             *self.locations.lock().unwrap_or_else(PoisonError::into_inner) = locations;
         }

@@ -35,7 +35,7 @@ pub struct Import {
     /// `None` where a server seals.
     compaction: Option<Compaction>,
     locations: LocationNumbers,
-    /// Under which name it is kept how far it has come; `None`: not at all.
+    /// The name under which the progress is stored; `None`: it is not stored.
     name: Option<String>,
     /// Rows written since the last sealing, by bucket.
     filling: Box<[u64]>,
@@ -61,7 +61,7 @@ impl Import {
         Self { databases, compaction, locations: LocationNumbers::default(), name, filling }
     }
 
-    /// Returns how far an earlier process has come with it.
+    /// Returns the progress of an earlier process.
     ///
     /// # Errors
     /// When the database fails.
@@ -71,7 +71,7 @@ impl Import {
         Ok(reached.and_then(|reached| u64::try_from(reached).ok()).unwrap_or_default())
     }
 
-    /// Stores results, and that the import has come to `reached`; how many were new.
+    /// Stores results, and the progress `reached`; returns how many results were new.
     ///
     /// # Errors
     /// When the database fails; then nothing of it has happened.
@@ -96,7 +96,7 @@ impl Import {
             progress::put(&transaction, name, i64::try_from(reached).unwrap_or(i64::MAX)).await?;
         }
         transaction.commit().await?;
-        // Not before: a number that is rolled back may be given to another location.
+        // Not before the commit: a number that is rolled back may be assigned to another location.
         self.locations = locations.unwrap_or_else(|| std::mem::take(&mut self.locations));
         if stored > 0 {
             self.count(records);

@@ -41,7 +41,7 @@ const RECENT_MS: i64 = 900_000;
 /// The same for services that another node watched until a moment ago, before now.
 const HANDED_OVER_MS: i64 = 120_000;
 
-/// The past of all services, as the history remembers it.
+/// The past of all services, from the history.
 #[derive(Default)]
 struct Past {
     /// False while the history is away.
@@ -143,7 +143,7 @@ async fn each_service(
         let definitions = announcer.define(&page).await?;
         let expected: Vec<Expected> =
             definitions.iter().map(|definition| expect(&past, definition, beginning.now)).collect();
-        // Asking a history that is away costs seconds each time.
+        // A query of a history that is away costs seconds each time.
         if past.is_known
             && let Err(error) =
                 recent::complete(&databases.history, &mut past.votes, &expected, past.looked).await
@@ -231,7 +231,7 @@ async fn one(announcer: &Announcer, past: &Past, definition: Definition, beginni
     restored
 }
 
-/// Returns the time until which a result from `last` backs the status that was believed then.
+/// Returns the time until which a result from `last` backs the status at that time.
 fn backed_until(definition: &Definition, last: Timestamp, now: Timestamp, source: MemorySource) -> Timestamp {
     let has_ended = source == MemorySource::EndedProcess;
     match (&definition.task, definition.heartbeat) {
@@ -268,7 +268,7 @@ async fn recall(
         let gap =
             StatusChange { service: service.key, at: at.max(before.at), from, to, cause: ChangeCause::Gap };
         let transaction = databases.history.begin().await?;
-        // The recorder writes as well by now: numbers must rise in the order of the commits.
+        // The recorder is writing too by now: numbers must rise in the order of the commits.
         feed::wait_for_writers(&transaction, Partitions::ALL).await?;
         append::changes(&transaction, &[gap]).await?;
         transaction.commit().await?;

@@ -18,7 +18,7 @@ use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Purpose, Segment, SegmentId, SegmentLevel};
 use crate::store::{HistoryError, StoreError};
 
-/// The time from the end of a day to its merging: ranges of up to 24 hours are made of minutes.
+/// The time from the end of a day to its merging, in milliseconds: ranges of up to 24 hours are made of minutes.
 const DAY_SETTLE_MS: i64 = DAY_MS;
 /// The time for which a day with a block that cannot be read is left alone.
 const RETRY_MS: i64 = 3_600_000;

@@ -1,8 +1,8 @@
 //! Sealing: fresh rows become blocks, with rollups of their hours, in segments of a day.
 //!
-//! A bucket is sealed when the hour of its oldest rows is over, or when it holds too many. Buckets are taken a few at a
-//! time: their rows are read and written to segments; then one commit deletes exactly these rows and makes the blocks
-//! count. If a late result came in between, that commit is not made, and the buckets are sealed one by one.
+//! A bucket is sealed when the hour of its oldest rows is over, or when it has too many. Buckets are taken a few at a
+//! time: their rows are read and written to segments; then one commit deletes exactly these rows and publishes the
+//! blocks. If a late result came in between, that commit is not made, and the buckets are sealed one by one.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -22,7 +22,7 @@ use crate::store::{HistoryError, StoreError};
 /// The time from the end of an hour to its sealing, so that few results come late.
 const HOUR_SETTLE_MS: i64 = 600_000;
 
-/// Rows of one bucket that are sealed at once: they are in memory meanwhile. Only an import brings more.
+/// Rows of one bucket that are sealed at once: they are in memory meanwhile. Only an import exceeds it.
 const BUCKET_ROWS_AT_ONCE: u64 = 262_144;
 /// Number of deleted rows from which reclaiming the table's space is worthwhile.
 const RECLAIM_ROWS: u64 = 100_000;
@@ -79,8 +79,8 @@ impl Compaction {
         Ok(())
     }
 
-    /// Seals the oldest rows of a very full bucket piece by piece; how many are left, about, or `None` when a late result
-    /// kept a piece from being sealed.
+    /// Seals the oldest rows of a very full bucket piece by piece; returns the approximate number of rows left, or
+    /// `None` when a late result kept a piece from being sealed.
     async fn seal_pieces(&mut self, bucket: i16, boundary: Timestamp) -> Result<Option<u64>, StoreError> {
         let mut left = fresh::rows_before(self.history.reader(), bucket, boundary).await?;
         while left > BUCKET_ROWS_AT_ONCE {
@@ -190,7 +190,7 @@ pub(super) fn add_blocks(sealed: &mut Sealed, series: Series, entries: &[Entry])
     sealed.blocks.extend(entries.chunks(size).map(|part| (series, Block::seal(part))));
 }
 
-/// Most checks of a block that is written: larger ones are hardly smaller a check, and take longer to read.
+/// Maximum number of checks of a written block: larger ones save little per check, and take longer to read.
 const MAX_CHECKS: usize = 4_096;
 
 /// Adds the rollup of checks that are within one span of `level`.

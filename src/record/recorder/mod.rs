@@ -27,7 +27,7 @@ use crate::record::recorder::queue::Queue;
 use crate::record::spool::Spool;
 use crate::supervise::{Beat, Kind, Stop, Supervised};
 
-/// Batches in the mailbox before aggregators have to keep theirs.
+/// Maximum number of batches in the mailbox; beyond that aggregators keep theirs.
 pub const MAILBOX: usize = 256;
 
 /// The place where facts become durable: the history, or the way to the node that has it.
@@ -41,7 +41,7 @@ pub trait Destination: Send + Sync {
 #[error("{0}")]
 pub struct NotStored(pub String);
 
-/// The actor. It writes the spool on its own thread: while the disk is waited for, only batches wait.
+/// The actor. It writes the spool on its own thread: a wait for the disk delays batches only.
 pub struct Recorder {
     destination: Arc<dyn Destination>,
     queue: Queue,
@@ -49,7 +49,7 @@ pub struct Recorder {
     flight: Option<Flight>,
     /// A write has just failed; the next one waits for the timer.
     is_backing_off: bool,
-    /// The spool could not be written; not before this is it tried again.
+    /// The spool could not be written; it is not tried again before this time.
     spool_rests_until: Option<Instant>,
     is_stopping: bool,
     waiters: Vec<oneshot::Sender<()>>,
@@ -61,7 +61,8 @@ pub struct Recorder {
 /// A batch that is being written.
 struct Flight {
     batch: Arc<Batch>,
-    /// It is in the spool as well: it came from there, or memory was spilled meanwhile. Then it need not come back.
+    /// It is in the spool too: it came from there, or memory was spilled meanwhile. Then it need not be spooled
+    /// again.
     is_spooled: bool,
     is_from_spool: bool,
 }
@@ -106,7 +107,7 @@ impl Recorder {
         Self { spool, ..self }
     }
 
-    /// Results in memory that are nowhere else.
+    /// Results that are in memory only.
     fn waiting(&self) -> usize {
         let flying = self.flight.as_ref().filter(|flight| !flight.is_spooled);
         self.queue.results() + flying.map_or(0, |flight| flight.batch.checks.len())

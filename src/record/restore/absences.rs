@@ -11,7 +11,7 @@ use crate::store::history::holds::Hold;
 use crate::store::listening_spans::{self, ListeningSpan};
 use crate::store::{Databases, MainError, clock_mark};
 
-/// Those of all services, which one process at a time has watched.
+/// Absences for all services, which one process at a time has monitored.
 ///
 /// # Errors
 /// When the main database fails.
@@ -52,7 +52,7 @@ pub async fn of_partitions(
     Ok(found)
 }
 
-/// Of databases of an earlier version the newest time that was trusted is known.
+/// For databases of an earlier version the newest trusted time is known.
 async fn all_spans(databases: &Databases) -> Result<Vec<ListeningSpan>, MainError> {
     let main = databases.main.reader();
     let mut spans = listening_spans::newest(main).await?;

@@ -22,7 +22,7 @@ const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 const EXTENSION: &str = "spool";
 /// The extension of a segment that this version cannot read.
 const ASIDE_EXTENSION: &str = "unreadable";
-/// Attempts to read the oldest segment before those behind it come first.
+/// Attempts to read the oldest segment before later ones are tried first.
 const READ_ATTEMPTS: u32 = 20;
 
 /// The facts that wait on disk.
@@ -38,7 +38,7 @@ pub struct Spool {
     reader: Option<SegmentReader>,
     /// Failed attempts in a row to read the oldest segment.
     failed_reads: u32,
-    /// Segments that could not be read however often it was tried. They stay where they are, for the next start.
+    /// Segments that could not be read in any attempt. They stay for the next start.
     passed_over: Vec<Segment>,
     /// The batch that was read and is not yet removed.
     pending: Option<Batch>,

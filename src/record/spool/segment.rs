@@ -47,8 +47,8 @@ pub(super) struct SegmentReader {
 }
 
 impl SegmentReader {
-    /// A reader of a whole segment; `None` if it is none of this version. An empty file is a segment that a crash kept from
-    /// being written.
+    /// A reader of a whole segment; `None` if it is not of this version. An empty file is a segment whose writing was
+    /// interrupted by a crash.
     pub(super) fn new(bytes: Vec<u8>) -> Option<Self> {
         let is_torn = HEAD.starts_with(&bytes);
         let at = if is_torn { bytes.len() } else { HEAD.len() };
@@ -88,7 +88,7 @@ fn whole_frame(bytes: &[u8]) -> Option<&[u8]> {
     (head[..4] == MARK && number(8)? == crc32fast::hash(body)).then_some(body)
 }
 
-/// Returns the start of the next undamaged frame, behind a damaged one.
+/// Returns the start of the next undamaged frame, after a damaged one.
 fn next_frame(bytes: &[u8]) -> Option<usize> {
     (1..bytes.len()).find(|at| bytes[*at..].starts_with(&MARK) && whole_frame(&bytes[*at..]).is_some())
 }
