@@ -30,8 +30,8 @@ impl Absence {
     }
 }
 
-/// Returns the absences between these times of listening, in order of time, and the one from the last of them until `now`.
-/// Before the first of them nothing is known. Times that overlap are taken together.
+/// Returns the absences between these times of listening, in order of time, and the one from the last of them until
+/// `now`. The time before the first of them is unknown. Times that overlap are merged.
 #[must_use]
 pub fn absences_between(
     listened: impl IntoIterator<Item = (Timestamp, Timestamp)>,

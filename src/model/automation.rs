@@ -30,7 +30,7 @@ impl Edited {
         words.join(",")
     }
 
-    /// The parts that these words name; other words are ignored.
+    /// The parts named by these words; other words are ignored.
     #[must_use]
     pub fn from_words(words: &str) -> Self {
         let has = |word: &str| words.split(',').any(|one| one == word);

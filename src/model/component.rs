@@ -44,17 +44,17 @@ pub struct Component {
     pub sync_tag: Option<i64>,
     /// Display name.
     pub name: Translated,
-    /// True if a client has named it; false for a child with the name that the synchronisation gave it.
+    /// True if a client has named it; false for a child with a name from the synchronisation.
     pub has_own_name: bool,
     /// Further words.
     pub description: Option<Translated>,
-    /// True if it is a group: it holds other components.
+    /// True if it is a group: it contains other components.
     pub is_group: bool,
     /// True if visitors see it.
     pub is_visible: bool,
     /// True if visitors see its uptime bars, one for each day.
     pub show_uptime_bars: bool,
-    /// True if healthy children are left off.
+    /// True if healthy children are hidden.
     pub hide_operational_children: bool,
     /// True if a group is shown expanded.
     pub default_open: bool,

@@ -13,7 +13,7 @@ use crate::model::status_line::{Change, StatusLine};
 #[derive(Clone, Debug, Default)]
 pub struct Course {
     line: StatusLine,
-    /// `None` while there are no turns: of nearly all services nearly always.
+    /// `None` while there are no transitions, which is nearly always the case.
     flapping: Option<Box<Flapping>>,
     rule: FlappingRule,
 }
@@ -63,7 +63,7 @@ impl Course {
         [change, begun.map(|at| self.told(ChangeCause::Flapping, at))].into_iter().flatten()
     }
 
-    /// Returns the time at which it ceases to flap if nothing else happens; `None` while it does not flap.
+    /// Returns the time at which it ceases to flap without further transitions; `None` while it does not flap.
     #[must_use]
     pub fn settles_at(&self) -> Option<Timestamp> {
         self.flapping.as_ref()?.settles_at(self.rule)

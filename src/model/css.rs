@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::model::css::glyph::Sheet;
 
-/// Rounds of cutting. A sheet that needs more is built to wear the server out; nothing of it is kept.
+/// Maximum rounds of cutting. A sheet that needs more is hostile; nothing of it is kept.
 const MAX_ROUNDS: usize = 20;
 
 /// At-rules that are cut with everything up to their end.
@@ -44,7 +44,7 @@ pub fn sanitise(text: &str) -> String {
     String::new()
 }
 
-/// The byte ranges to cut out, in order and apart from each other.
+/// The byte ranges to cut out, in order and disjoint.
 fn cuts(sheet: &Sheet) -> Vec<Range<usize>> {
     let mut cuts = Vec::new();
     let mut at = 0;

@@ -66,7 +66,7 @@ pub enum Sight {
     Right,
     /// Something is wrong.
     Wrong(DomainProblem),
-    /// Nothing could be seen, and that is not the domain's fault.
+    /// The check was inconclusive, which is not the domain's fault.
     Nothing,
 }
 
@@ -199,7 +199,7 @@ const fn is_over(since: Timestamp, now: JudgedTime) -> bool {
 
 /// The time of the next check of a domain that waits for its records.
 fn next_pending_look(created_at: Timestamp, now: Timestamp) -> Timestamp {
-    // A domain that was attached before the clock was set back is as good as new.
+    // A domain that was attached before the clock was set back counts as new.
     let created_at = created_at.min(now);
     let deadline = created_at.plus_ms(PATIENCE_MS);
     let mut first = FIRST_LOOKS_MINUTES.into_iter().map(|minutes| created_at.plus_ms(minutes * MINUTE_MS));

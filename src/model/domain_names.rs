@@ -1,4 +1,5 @@
-//! Host names of status pages (contract 4.15): their form, which ones are ours, and which records a custom domain needs.
+//! Host names of status pages (contract 4.15): their form, the names of this installation, and the records that a
+//! custom domain needs.
 
 use std::net::IpAddr;
 
@@ -9,7 +10,7 @@ use crate::model::domain::Domain;
 pub struct DomainNames {
     /// Status pages are below it.
     pub pages: String,
-    /// The host name to which custom domains must lead.
+    /// The host name to which custom domains must resolve.
     pub edge: String,
     /// The host names at which the API answers and pings arrive; may be addresses.
     pub api: Vec<String>,
@@ -22,7 +23,7 @@ pub struct DomainNames {
 pub struct WantedRecords {
     /// The custom domain.
     pub hostname: String,
-    /// The target to which it must lead: by CNAME, or by the same addresses.
+    /// The target to which it must resolve: by CNAME, or by the same addresses.
     pub cname_target: String,
     /// The name of the TXT record.
     pub txt_name: String,
@@ -37,13 +38,13 @@ impl DomainNames {
         self.own().any(|ours| is_within(hostname, ours))
     }
 
-    /// Returns true if the name is one of ours, and no page's.
+    /// Returns true if the name is one of this installation, and no page's.
     #[must_use]
     pub fn is_own(&self, hostname: &str) -> bool {
         self.own().any(|ours| hostname == ours)
     }
 
-    /// Returns true if the API is known by this host: one of our names, `localhost` or an address.
+    /// Returns true if the API has this host: a name of this installation, `localhost` or an address.
     #[must_use]
     pub fn is_of_api(&self, host: &str) -> bool {
         self.is_own(host) || host == "localhost" || host.parse::<IpAddr>().is_ok()

@@ -16,7 +16,7 @@ pub fn is_address(text: &str) -> bool {
     text.chars().count() <= ADDRESS_LENGTH && is_local(local) && is_domain(domain)
 }
 
-/// Dot-separated words of anything that is neither blank nor a delimiter.
+/// Dot-separated words of characters that are neither blanks nor delimiters.
 fn is_local(local: &str) -> bool {
     let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !"\"(),:;<>@[\\]".contains(c);
     let is_word = |word: &str| !word.is_empty() && word.chars().all(is_plain);

@@ -47,7 +47,7 @@ pub struct EscalationPolicy {
     pub assignment: Assignment,
     /// Its steps in their order, at least one.
     pub steps: Vec<Step>,
-    /// Seconds after the last step at which the first one comes again; `None` = it ends with the last step.
+    /// Seconds after the last step at which the first one is repeated; `None` = it ends with the last step.
     pub repeat_after_seconds: Option<u32>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -149,14 +149,15 @@ impl Progress {
         Self { round: 1, next_step: 0, due_at: Some(later(now, wait)) }
     }
 
-    /// An open incident leaves another policy for this one: the time of the first step counts from the start of the incident.
+    /// The progress of an open incident that leaves another policy for this one: the time of the first step counts
+    /// from the start of the incident.
     #[must_use]
     pub fn enter(policy: &EscalationPolicy, started_at: Timestamp, now: Timestamp) -> Self {
         let begun = Self::begin(policy, started_at);
         Self { due_at: begun.due_at.map(|due_at| due_at.max(now)), ..begun }
     }
 
-    /// The step that comes next; `None` when the policy has been shortened since.
+    /// The next step; `None` when the policy has been shortened since.
     #[must_use]
     pub fn step(self, policy: &EscalationPolicy) -> Option<&Step> {
         policy.steps.get(self.next_step)
@@ -179,8 +180,9 @@ impl Progress {
 }
 
 impl Progress {
-    /// The same progress when the policy is changed from `before` to `after`. A step that waits comes earlier or later by as much as
-    /// its wait has changed, but not before now. Where all steps were taken, an added step or an added repetition counts from now.
+    /// The same progress when the policy is changed from `before` to `after`. A waiting step is moved by the change
+    /// of its wait, but not before now. Where all steps were taken, an added step or an added repetition counts from
+    /// now.
     #[must_use]
     pub fn after_change(self, before: &EscalationPolicy, after: &EscalationPolicy, now: Timestamp) -> Self {
         let Some(due_at) = self.due_at else { return self.resume(after, now) };
@@ -189,7 +191,7 @@ impl Progress {
                 let due_at = due_at.plus_ms((i64::from(new) - i64::from(old)) * 1_000);
                 Self { due_at: Some(due_at.max(now)), ..self }
             }
-            // It waited for a repetition that is no more.
+            // It waited for a repetition that was removed.
             (Some(_), None) if self.next_step == 0 => {
                 Self { next_step: after.steps.len(), due_at: None, ..self }
             }

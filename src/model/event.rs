@@ -17,7 +17,7 @@ words! {
 }
 
 words! {
-    /// The kinds of things that events are about and that have rows of their own.
+    /// The kinds of resources that events are about and that have rows of their own.
     pub enum Kind {
         /// An incident.
         Incident,

@@ -90,7 +90,7 @@ fn put_signed(number: i64, out: &mut Vec<u8>) {
     varint::put(out, varint::zigzag(number));
 }
 
-/// Reads facts. Codes of locations that were seen are kept: there are few of them.
+/// Decodes facts. Codes of locations are cached: there are few of them.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     codes: Vec<LocationCode>,

@@ -85,7 +85,7 @@ impl Flapping {
         at
     }
 
-    /// Takes in a turn without a rule to judge it by.
+    /// Takes in a transition without judging it by a rule.
     pub fn remember(&mut self, at: Timestamp) {
         self.turns.push_back(at);
         let window = FlappingRule { changes: *CHANGES.end(), minutes: *MINUTES.end() }.window_ms();

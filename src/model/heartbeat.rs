@@ -42,8 +42,8 @@ pub struct StoredPings {
 }
 
 impl StoredPings {
-    /// The same without moments of the future: they were stored before the wall clock was set back, so they are of now at the
-    /// latest.
+    /// The same without moments of the future: they were stored before the wall clock was set back, and are limited
+    /// to now.
     fn until(self, now: Timestamp) -> Self {
         let passed = |at: Timestamp| if at.ms_since(now) > STEP_MS { now } else { at };
         let last = self.last.map(|ping| Ping { at: passed(ping.at), ..ping });
@@ -86,7 +86,7 @@ impl HeartbeatPlan {
         counted.map(|at| at.plus_ms(self.interval_ms + self.grace_ms))
     }
 
-    /// Returns the time until which an entry from `last` backs the status that was believed then, seen from `now`.
+    /// Returns the time until which an entry from `last` backs the status at that time, as of `now`.
     #[must_use]
     pub fn backed_until(&self, last: Timestamp, now: Timestamp) -> Timestamp {
         now.min(last.plus_ms(self.interval_ms + self.grace_ms))
@@ -181,7 +181,7 @@ impl Heartbeat {
         effects
     }
 
-    /// Takes in a ping. One that has been taken in from the store is not counted twice.
+    /// Takes in a ping. One that was taken in from the store is not counted twice.
     pub fn ping(&mut self, ping: Ping, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         if self.plan.stored.last.is_some_and(|known| known.at == ping.at)
             && self.last_entry_at >= Some(ping.at)

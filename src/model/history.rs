@@ -55,7 +55,7 @@ pub struct Sample {
 }
 
 words! {
-    /// The measured status as it is kept over time. Only `Up`, `Degraded` and `Down` are measured time.
+    /// The measured status over time. Only `Up`, `Degraded` and `Down` are measured time.
     #[derive(Default, strum::FromRepr)]
     #[repr(u8)]
     pub enum MeasuredStatus {
@@ -133,7 +133,7 @@ words! {
         Filled = 7,
         /// The service started to flap. The status stays as it is: this is not a change of it.
         Flapping = 8,
-        /// It does not flap any more. The status stays as it is: this is no change of it.
+        /// It does not flap any more. The status stays as it is: this is not a change of it.
         Settled = 9,
     }
 }

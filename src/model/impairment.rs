@@ -7,7 +7,7 @@
 //!
 //! Times are milliseconds of a steady clock since any moment. Pure: nothing is probed or awaited here.
 
-/// A reference is proven for so long after its last answer.
+/// Time in milliseconds for which a reference is proven after its last answer.
 pub const PROOF_MS: u64 = 6 * 3_600_000;
 /// The age in milliseconds up to which a probe decides whether to believe a failure that was an answer, such as a
 /// refusal.
@@ -46,7 +46,7 @@ enum Standing {
 pub enum Answer {
     /// It answered.
     Answered,
-    /// It did not answer in time, or there is no way to it.
+    /// It did not answer in time, or there is no route to it.
     Silent,
     /// It could not be probed, for lack of a resource that has nothing to do with the network.
     Unasked,
@@ -72,7 +72,7 @@ pub struct FailedAttempt {
     pub may_be_the_network: bool,
 }
 
-/// The answer to the question whether a check failed because of its target.
+/// Whether a failed check is attributed to its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Belief {
     /// Yes.
@@ -147,8 +147,8 @@ impl<K: Clone + PartialEq> Impairment<K> {
         }
     }
 
-    /// A check of another machine was up. While the location is impaired this is a doubt about the references, which counts
-    /// when their proof has run out.
+    /// Records that a check of another machine was up. While the location is impaired this is a doubt about the
+    /// references, which counts when their proof has run out.
     pub const fn note_up(&mut self) {
         if self.is_impaired() {
             self.standing = Standing::Impaired { is_doubted: true };

@@ -268,7 +268,7 @@ impl WholeIncident {
         }
     }
 
-    /// Moves the start. Services in which the engine saw it start move along.
+    /// Moves the start. Services that the engine added at the start move along.
     pub fn move_start(&mut self, started_at: Timestamp) {
         let before = std::mem::replace(&mut self.incident.started_at, started_at);
         if self.automation.is_none() {
@@ -279,8 +279,8 @@ impl WholeIncident {
         }
     }
 
-    /// Moves the end of an incident that is over. Services that recovered by its end alone move along; those that were measured
-    /// then do not recover later than that.
+    /// Moves the end of an incident that is over. Services that recovered by its end alone move along; measured
+    /// recoveries are limited to the new end.
     pub fn move_end(&mut self, resolved_at: Timestamp) {
         let is_earlier = Some(resolved_at) < self.incident.resolved_at;
         for (affected, is_measured) in self.recovered_at_end() {

@@ -25,7 +25,7 @@ use crate::model::lifecycle_effect::{EscalationStart, LifecycleEffect, Retractio
 use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
 
-/// Everything that follows from a change, in the order in which it is carried out.
+/// All effects of a change, in the order in which they are carried out.
 #[must_use]
 pub fn incident_effects(
     change: &IncidentTransition<'_>,

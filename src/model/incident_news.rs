@@ -31,7 +31,7 @@ pub enum News {
     Relapsed,
     /// It was hit less.
     Worsened,
-    /// Nothing: it is affected already, and as much.
+    /// Nothing: it is affected already, with at least this impact.
     Nothing,
 }
 

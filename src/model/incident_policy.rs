@@ -1,7 +1,8 @@
-//! Incident policies: for which outages the engine opens an incident, when, how severe, and when it resolves it.
+//! Incident policies: for which outages the engine opens an incident, when, with which severity, and when it resolves
+//! it.
 //!
-//! The policies of an organisation have an order; the first one that matches a service decides, alone. One for a tag matches
-//! the services that carry it, one without matches all.
+//! The policies of an organisation have an order; only the first one that matches a service counts. One for a tag
+//! matches the services that carry it, one without matches all.
 
 use std::ops::RangeInclusive;
 

@@ -15,7 +15,7 @@ use crate::model::node::NodeName;
 /// The key of a node, as the server stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseKey {
-    /// Its place among everything that was written: a renewed key has a larger one.
+    /// Its number among all writes: a renewed key has a larger one.
     pub sequence: u64,
     /// Time of the write, by the server's clock, in milliseconds.
     pub written_at_ms: i64,
@@ -82,10 +82,10 @@ impl LeaseJudge {
         self.seen.clear();
     }
 
-    /// The nodes that live, of those that have keys. `now` is the time since any fixed moment on this node.
+    /// The living nodes among those that have keys. `now` is the time since any fixed moment on this node.
     ///
-    /// A node is dead although its key is there, when the newest key was written more than `lives_for` after it, and it was
-    /// not renewed for `renews_within` under this node's eyes.
+    /// A node is dead although its key exists, when the newest key was written more than `lives_for` after it, and
+    /// this node did not see it renewed for `renews_within`.
     pub fn living(&mut self, keys: &BTreeMap<NodeName, LeaseKey>, now: Duration) -> BTreeSet<NodeName> {
         self.seen.retain(|node, seen| keys.get(node).is_some_and(|key| key.sequence == seen.sequence));
         let newest = keys.values().max_by_key(|key| key.sequence).map_or(0, |key| key.written_at_ms);

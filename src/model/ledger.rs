@@ -112,7 +112,7 @@ impl Ledger {
         after
     }
 
-    /// The same after `me` has given everything back, and is about to end.
+    /// The same after `me` has released everything, and is about to end.
     #[must_use]
     pub fn left(&self, me: &NodeName) -> Self {
         let mut after = self.released(self.of(me));

@@ -126,7 +126,7 @@ pub struct PublishedAct {
     pub key: i64,
     /// The action.
     pub act: Act,
-    /// Services that it concerned until now and concerns no more.
+    /// Services that it concerned until now and no longer concerns.
     pub former: Vec<ServiceKey>,
 }
 

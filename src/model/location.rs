@@ -1,4 +1,4 @@
-//! Probe locations: the places from which services are checked (contract 4.1).
+//! Probe locations: the locations from which services are checked (contract 4.1).
 
 use std::fmt;
 use std::str::FromStr;
@@ -67,7 +67,7 @@ impl FromStr for LocationCode {
     }
 }
 
-/// The number of a location within this process: stable while it runs, and never given to another one.
+/// The number of a location within this process: stable while it runs, and never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LocationKey(u32);
 
@@ -78,7 +78,7 @@ impl LocationKey {
         Self(number)
     }
 
-    /// The number, as a place in a list.
+    /// The number, as an index into a list.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -92,7 +92,7 @@ pub struct Location {
     pub code: LocationCode,
     /// Display name, not empty.
     pub name: String,
-    /// Country or region in words; may be empty.
+    /// Country or region as text; may be empty.
     pub place: String,
     /// ISO 3166-1 alpha-2; `ZZ` when unknown.
     pub country_code: String,
@@ -105,7 +105,7 @@ pub struct LastSeen {
     pub at: Timestamp,
     /// Version of its program.
     pub version: String,
-    /// Milliseconds by which its clock is ahead of ours; negative when it is behind.
+    /// Milliseconds by which its clock is ahead of that of this installation; negative when it is behind.
     pub clock_ahead_ms: i64,
     /// Services that it checks.
     pub services: u64,
@@ -117,7 +117,7 @@ pub struct LastSeen {
     pub waiting: u64,
     /// Bytes of results on its disk that were not yet taken.
     pub spool_bytes: u64,
-    /// Results that it has given up, since its process started.
+    /// Results that it has dropped, since its process started.
     pub shed: u64,
     /// It is impaired: none of its reference targets answers, or none of its attempts is carried out.
     pub is_impaired: bool,

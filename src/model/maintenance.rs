@@ -29,7 +29,7 @@ pub type MaintenanceKey = i64;
 words! {
     /// The kind of the work: planned or not.
     pub enum MaintenanceKind {
-        /// Its time is left out of uptime.
+        /// Its time is excluded from uptime.
         Planned,
         /// Its time is measured as any other.
         Emergency,
@@ -128,7 +128,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The states that it needs, as words.
+    /// The states in which it is allowed, as words.
     #[must_use]
     pub const fn needs(self) -> &'static [&'static str] {
         const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
@@ -191,7 +191,7 @@ impl Maintenance {
         matches!(self.status, MaintenanceStatus::Completed | MaintenanceStatus::Cancelled)
     }
 
-    /// Returns true if time is left out of the uptime of the services that it covers.
+    /// Returns true if its time is excluded from the uptime of the services that it covers.
     #[must_use]
     pub fn leaves_time_out(&self) -> bool {
         self.is_in_progress() && self.kind == MaintenanceKind::Planned

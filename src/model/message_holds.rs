@@ -64,7 +64,7 @@ pub fn hold_by_contact(delivery: &Delivery, contact: &Contact, now: Timestamp) -
     Some(hold.unwrap_or_else(|| if held.by == HeldBy::Batch { held } else { ended(held, now) }))
 }
 
-/// The keys of the messages of which the hold changes, by their new holds: those are few, however many messages there are.
+/// The keys of the messages whose hold changes, by their new holds: these are few, however many messages there are.
 #[must_use]
 pub fn changed_holds(
     deliveries: &[Delivery],

@@ -83,7 +83,7 @@ pub struct Channel {
     pub kind: ChannelKind,
     /// 1..255 characters.
     pub name: String,
-    /// Nothing is sent through one that is switched off.
+    /// A disabled channel sends nothing.
     pub is_enabled: bool,
     /// The settings of its kind; secrets are sealed.
     pub settings: Map<String, Value>,

@@ -178,7 +178,7 @@ impl Outage {
         Self { unreachable_since, look_at: Some(look_at), ..self.asking_anew() }
     }
 
-    /// Something that it depends on is down still, or again.
+    /// One of its dependencies is still down, or again.
     #[must_use]
     pub const fn unreachable_still(self, look_at: Timestamp) -> Self {
         Self { look_at: Some(look_at), ..self.asking_anew() }
@@ -209,7 +209,7 @@ impl Outage {
         Self { look_at: blind.look_at_unless_told(), ..blind.asking_anew() }
     }
 
-    /// It flaps, and this is its status: down is perhaps there to stay.
+    /// It flaps, with this status: down may be lasting.
     const fn flapping(self, to: MeasuredStatus, at: Timestamp) -> Self {
         let flapping = Self { is_flapping: true, ..self };
         match to {

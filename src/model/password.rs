@@ -16,7 +16,7 @@ pub const PASSWORD_LENGTH: RangeInclusive<usize> = 8..=255;
 #[error("a password could not be hashed")]
 pub struct Unhashed;
 
-/// A password in clear: it never shows itself.
+/// A password in clear; its debug output is redacted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 

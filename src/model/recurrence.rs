@@ -153,8 +153,8 @@ impl Recurrence {
         Ok(Self { rule, zone, first, length: self.length })
     }
 
-    /// Passes when the first window is one of the rule, some window is not over, and windows are neither too many nor
-    /// overlap. The rule is followed for three years.
+    /// Checks that the first window is one of the rule, that some window is not over, and that windows are neither
+    /// too many nor overlap. The rule is checked for three years.
     ///
     /// # Errors
     /// [`Misfit`].

@@ -14,7 +14,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of the location at place `slot` of `slots`. `interval_ms` is positive.
+    /// The schedule of the location with index `slot` of `slots`. `interval_ms` is positive.
     #[must_use]
     pub fn new(hash: u64, interval_ms: i64, slot: usize, slots: usize) -> Self {
         let interval_ms = interval_ms.max(1);

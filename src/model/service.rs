@@ -52,7 +52,7 @@ pub struct Service {
     pub updated_at: Timestamp,
     /// Grows with every write: results of an older revision are dropped.
     pub revision: i64,
-    /// True if planned maintenance in progress leaves its time out of uptime. Only maintenances change it.
+    /// True if planned maintenance in progress excludes its time from uptime. Only maintenances change it.
     pub in_planned_maintenance: bool,
 }
 
@@ -94,7 +94,7 @@ pub struct StatusFacts {
 /// The two names under which the engine finds a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceAddress {
-    /// The id that clients see; it decides which shard watches the service.
+    /// The id that clients see; it decides which partition the service is in.
     pub id: Id,
     /// Key of the row.
     pub key: ServiceKey,
@@ -237,7 +237,7 @@ words! {
         Paused,
         /// `effective_status` only: by planned work or an override.
         Maintenance,
-        /// `effective_status` only: a manual service of which nothing bad is known.
+        /// `effective_status` only: a manual service without known trouble.
         Operational,
     }
 }

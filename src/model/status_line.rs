@@ -52,8 +52,8 @@ impl StatusLine {
         if to == self.status {
             return None;
         }
-        // Strictly later than the change before: equal times would leave the order open, and a change back and forth within
-        // one of them would be taken for a repetition.
+        // Strictly later than the change before: equal times would leave the order open, and a change back and forth
+        // within one of them would be treated as a repetition.
         let at = self.since.map_or(at, |since| at.max(since.plus_ms(1)));
         Some(self.put(to, cause, at))
     }
@@ -87,7 +87,7 @@ pub fn in_time_order(recorded: Vec<StatusChange>) -> Vec<StatusChange> {
     let mut lines = vec![imported];
     lines.extend(own.chunk_by(|before, after| !begins_anew(before, after)).map(|line| {
         let mut line = line.to_vec();
-        // A gap before a start is noted later than the start.
+        // A no-data period before a start is recorded later than the start.
         line.sort_by_key(|change| change.at);
         line
     }));

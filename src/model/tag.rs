@@ -112,7 +112,7 @@ impl TagName {
         self.value.as_ref().map_or_else(|| self.key.clone(), |value| format!("{}:{value}", self.key))
     }
 
-    /// The colour of a tag that was given none.
+    /// The colour of a tag without a chosen one.
     #[must_use]
     pub fn derived_color(&self) -> &'static str {
         let digest = Sha256::digest(self.label());

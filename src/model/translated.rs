@@ -47,7 +47,7 @@ impl Translated {
         self.0.iter().map(|(locale, text)| (locale.as_str(), text.as_str()))
     }
 
-    /// `{locale: text}`: how it is shown and how it is stored.
+    /// `{locale: text}`: its form in the API and in the database.
     #[must_use]
     pub fn to_json(&self) -> Value {
         self.iter().map(|(locale, text)| (locale.to_owned(), Value::from(text))).collect()

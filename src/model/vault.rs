@@ -29,8 +29,8 @@ impl Vault<'_> {
         value.as_str() == Some(self.keep)
     }
 
-    /// Returns true if a text becomes the placeholder when it is trimmed: where texts are trimmed and no secret may be,
-    /// it would come out as the placeholder later.
+    /// Returns true if a text becomes the placeholder when it is trimmed: where texts are trimmed and secrets are not
+    /// allowed, it would be stored as the placeholder.
     #[must_use]
     pub fn becomes_keep(&self, value: &Value) -> bool {
         value.as_str().map(str::trim) == Some(self.keep)

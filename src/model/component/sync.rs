@@ -37,7 +37,7 @@ pub struct Synchronisation<'a> {
 /// The changes that a synchronisation has to make.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SyncChanges {
-    /// New children; their order is given when they are stored.
+    /// New children; their order is assigned when they are stored.
     pub added: Vec<Component>,
     /// Children that became managed, or were renamed.
     pub changed: Vec<Component>,

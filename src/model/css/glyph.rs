@@ -12,7 +12,7 @@ const ESCAPE_DIGITS: usize = 6;
 #[derive(Clone, Copy, Debug)]
 struct Glyph {
     character: char,
-    /// True if a backslash spelled it: then it delimits nothing.
+    /// True if a backslash spelled it: then it is not a delimiter.
     is_escaped: bool,
     start: usize,
     end: usize,
@@ -102,13 +102,13 @@ impl Sheet {
         Some(next)
     }
 
-    /// The place behind the opening bracket of `name(`.
+    /// The position after the opening bracket of `name(`.
     pub(super) fn call_open(&self, at: usize, name: &str) -> Option<usize> {
         let bracket = self.skip_blank(self.word_end(at, name)?);
         (self.lower(bracket) == Some('(')).then_some(bracket + 1)
     }
 
-    /// The first place from `at` on that is neither white space nor comment.
+    /// The first position from `at` on that is neither white space nor comment.
     pub(super) fn skip_blank(&self, at: usize) -> usize {
         let mut next = at;
         loop {
@@ -192,7 +192,7 @@ impl Sheet {
         (from..self.len()).find(|at| self.plain(*at) == Some(')')).unwrap_or(self.len())
     }
 
-    /// The place of the quote that closes the one at `open`; without one, the last place of its line.
+    /// The position of the quote that closes the one at `open`; without one, the last position of its line.
     fn string_end(&self, open: usize) -> usize {
         let quote = self.plain(open);
         for at in open + 1..self.len() {

@@ -14,7 +14,7 @@ use crate::model::notification::message::{Message, Sender};
 use crate::model::notification::routing::Concerned;
 use crate::model::notification::{Channel, Event};
 
-/// The time before the end of a hold in which a message is taken to be on its way already, in milliseconds.
+/// The time before the end of a hold in which a message may be on its way already, in milliseconds.
 const SENDING_MARGIN_MS: i64 = 2_000;
 
 /// All possible recipients, with the messages that they have.

@@ -58,7 +58,7 @@ pub(super) fn batch_hold(
     let last = told.newest_of(event, contact)?;
     let batched = last.hold.filter(|hold| hold.by == HeldBy::Batch);
     let next = batched.map_or(last.created_at, |hold| hold.until).plus_ms(BATCH_MS);
-    // A clock that was ahead must not hold anything longer.
+    // A clock that was ahead must not prolong a hold.
     let is_soon = next > now && next.ms_since(now) <= 2 * BATCH_MS;
     is_soon.then_some(Hold { until: next, by: HeldBy::Batch })
 }
@@ -78,7 +78,7 @@ fn merge(earlier: &IncidentChange, later: &IncidentChange) -> IncidentChange {
     }
 }
 
-/// Both groups as one, each service once as far as it is named.
+/// Merges both groups, each service once as far as it is named.
 fn merge_groups(earlier: Option<&ServiceGroup>, later: Option<&ServiceGroup>) -> Option<ServiceGroup> {
     let (Some(earlier), Some(later)) = (earlier, later) else { return earlier.or(later).cloned() };
     let mut merged = earlier.clone();

@@ -15,7 +15,7 @@ use crate::model::message_holds::contact_hold;
 use crate::model::notification::Event;
 use crate::model::notification::message::Message;
 
-/// A contact that a step informed of an incident, and the channel by which it did.
+/// A contact that a step notified of an incident, and the channel of that message.
 struct InformedContact<'a> {
     contact: &'a Contact,
     told: &'a ChannelAudience,

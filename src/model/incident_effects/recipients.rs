@@ -39,7 +39,7 @@ impl<'a> PlannedMessage<'a> {
         Self { channel, contact: None, hold: None }
     }
 
-    /// The message as it is written into the outbox now.
+    /// The message to write into the outbox now.
     pub(super) fn outgoing(&self, message: Message, now: Timestamp) -> OutgoingMessage {
         let contact = self.contact.map(|contact| contact.key);
         let place = DeliveryPlace {

@@ -9,7 +9,7 @@ use crate::model::subscriber_fact::FactKind;
 use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
 
-/// The time of an act, and the language in which generated texts are stored.
+/// The time of an action, and the language in which generated texts are stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp<'a> {
     /// The moment.
@@ -159,7 +159,7 @@ impl Step {
         Ok(Self { entries: vec![entry], after })
     }
 
-    /// Returns the step that the clock makes at this moment, if one is due: one transition at a time.
+    /// Returns the action of the clock at this moment, if one is due: one transition at a time.
     #[must_use]
     pub fn when_due(before: &Maintenance, stamp: Stamp<'_>) -> Option<Self> {
         if starts_by_itself(before, stamp.at) {

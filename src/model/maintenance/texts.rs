@@ -15,7 +15,7 @@ pub(super) fn announced(schedule: Schedule) -> String {
     format!("Maintenance is planned {}.", period(schedule))
 }
 
-/// An update gave the work another window.
+/// The work was moved to another window by an update.
 pub(super) fn moved(schedule: Schedule) -> String {
     format!("The maintenance is now planned {}.", period(schedule))
 }

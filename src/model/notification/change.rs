@@ -32,7 +32,7 @@ impl IncidentChange {
     }
 }
 
-/// Some services of an incident: the first of them by name, and how many they are.
+/// Some services of an incident: the first of them by name, and their number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceGroup {
     /// The first of them, [`SERVICES_MAX`] at most.

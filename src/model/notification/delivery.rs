@@ -21,11 +21,11 @@ pub const DETAIL_LENGTH: usize = 300;
 words! {
     /// The status of a delivery.
     pub enum DeliveryStatus {
-        /// It is to be tried, or tried again.
+        /// It is to be sent, or tried again.
         Waiting,
         /// The other side has taken it.
         Delivered,
-        /// It was given up: after a day, or because the other side refuses it for good.
+        /// It was given up: after a day, or because the receiver refuses it permanently.
         Dead,
         /// It is part of a digest.
         Gathered,
@@ -39,9 +39,9 @@ words! {
         Delivered,
         /// It may work later.
         Failed,
-        /// It will not work, however often it is tried.
+        /// Another attempt would fail too.
         Refused,
-        /// All of it was sent and the answer was lost: the other side may have taken it. It is tried again, but late.
+        /// All of it was sent and the answer was lost: the receiver may have taken it. It is tried again, but late.
         Unconfirmed,
     }
 }
@@ -93,7 +93,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// A message that is written now: it is sent at once, or when nothing holds it any more, and has a day from then on.
+    /// A new message: it is sent at once, or when its hold is over, and has a day from then on.
     #[must_use]
     pub fn written(message: Message, place: DeliveryPlace, now: Timestamp) -> Self {
         let DeliveryPlace { organisation, channel, contact, hold } = place;
@@ -155,7 +155,7 @@ pub fn wait_ms(tries: u32) -> i64 {
     (FIRST_WAIT_MS << doubled).min(LONGEST_WAIT_MS)
 }
 
-/// A try that failed, as the time of the next one depends on it.
+/// A failed attempt, with the facts that decide the time of the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailedTry {
     /// Its number, from 1.
@@ -166,7 +166,7 @@ pub struct FailedTry {
     pub retry_after: Option<Timestamp>,
     /// True if the message may have been taken.
     pub is_unconfirmed: bool,
-    /// 0..1: lengthens the wait by up to a quarter, so that not all come back at once.
+    /// 0..1: lengthens the wait by up to a quarter, so that not all attempts come at the same time.
     pub jitter: f64,
 }
 

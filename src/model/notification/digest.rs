@@ -52,7 +52,7 @@ pub struct RecentMessages {
 /// The contents of a digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DigestFacts {
-    /// The id of its delivery: it is about nothing else.
+    /// The id of its delivery: it has no other subject.
     pub id: String,
     /// The number of messages.
     pub count: usize,

@@ -50,7 +50,7 @@ words! {
         /// No contact is on duty for some coming time.
         #[strum(serialize = "oncall.gap")]
         OncallGap,
-        /// Much has happened at once: one message instead of many.
+        /// Many events at once: one message instead of many.
         #[strum(serialize = "digest")]
         Digest,
         /// A test of the channel.

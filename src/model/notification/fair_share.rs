@@ -13,11 +13,11 @@ use std::hash::Hash;
 use crate::clock::Timestamp;
 use crate::model::notification::line::Line;
 
-/// Most tries at once, over all organisations.
+/// Maximum number of running attempts over all organisations.
 pub const PLACES: usize = 1_024;
-/// Most of one organisation.
+/// Maximum of one organisation.
 const ORGANISATION_PLACES: usize = 128;
-/// Most of one channel.
+/// Maximum of one channel.
 const CHANNEL_PLACES: usize = 16;
 /// Most of a channel that sends mails: the conversation with a mail server may take minutes.
 const MAIL_CHANNEL_PLACES: usize = 24;
@@ -80,7 +80,7 @@ impl DueMessage {
     }
 }
 
-/// A channel, as its places are counted.
+/// A channel, with the facts that decide its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedChannel {
     /// Its database key.
@@ -122,25 +122,26 @@ impl OccupiedPlaces {
         self.total
     }
 
-    /// The tries of an organisation under way.
+    /// The running attempts of an organisation.
     #[must_use]
     pub fn of_organisation(&self, organisation: i64) -> usize {
         self.organisations.get(&organisation).copied().unwrap_or_default()
     }
 
-    /// Returns true if the message itself is under way.
+    /// Returns true if the message itself is being sent.
     #[must_use]
     pub fn is_under_way(&self, message: &DueMessage) -> bool {
         self.channels.get(&message.channel).is_some_and(|keys| keys.contains(&message.key))
     }
 
-    /// Returns true if a try of a channel would keep the bounds of its organisation and its own, for a mailbox that has none.
+    /// Returns true if an attempt of a channel would keep the bounds of its organisation and its own, for a mailbox
+    /// that has none.
     #[must_use]
     pub fn channel_has_room(&self, channel: PlacedChannel, is_escalation: bool) -> bool {
         self.count_of_channel(channel.key) < self.bound_of_channel(channel, is_escalation)
     }
 
-    /// The places that a channel may hold at the moment.
+    /// The slots that a channel may hold at the moment.
     fn bound_of_channel(&self, channel: PlacedChannel, is_escalation: bool) -> usize {
         let own = self.of_organisation(channel.organisation);
         let part = |share, places, taken| part_for(is_escalation, share, places, taken);
@@ -159,18 +160,18 @@ impl OccupiedPlaces {
         self.channels.get(&channel).map_or(0, HashSet::len)
     }
 
-    /// Returns true if a message about the same subject is under way in the same line.
+    /// Returns true if a message about the same subject is being sent in the same line.
     #[must_use]
     pub fn is_queued_behind(&self, message: &DueMessage) -> bool {
         self.queues.contains(&message.queue())
     }
 
-    /// The subjects of a channel about which a message is under way.
+    /// The subjects of a channel about which a message is being sent.
     pub fn subjects(&self, channel: i64) -> impl Iterator<Item = &str> {
         self.queues.iter().filter(move |queue| queue.channel == channel).map(|queue| queue.subject.as_str())
     }
 
-    /// Returns true if a try of the message would keep all bounds.
+    /// Returns true if an attempt of the message would keep all bounds.
     #[must_use]
     pub fn has_room(&self, message: &DueMessage) -> bool {
         let channel = message.placed_channel();

@@ -200,7 +200,7 @@ impl Message {
         format!("{before}{title}")
     }
 
-    /// The error of the first service that it is about, of which it is known; nothing once that is over.
+    /// The error of the first of its services with a known one; `None` once that is over.
     #[must_use]
     pub fn error(&self) -> Option<String> {
         let told = self.incident()?.told_services().iter().filter(|service| !service.is_recovered);
@@ -232,7 +232,7 @@ impl Message {
         }
     }
 
-    /// Returns true if nothing is wrong any more, or nothing was.
+    /// Returns true if there is no trouble any more, or there was none.
     #[must_use]
     pub fn is_good_news(&self) -> bool {
         match &self.subject {

@@ -56,7 +56,7 @@ pub struct CoverRequest {
     pub outcome: CoverStatus,
     /// The contact who accepted it, as long as the contact exists.
     pub accepted_by: Option<NamedContact>,
-    /// The override that this made, as long as it is there.
+    /// The override that its acceptance created, as long as it exists.
     pub placed: Option<Routed>,
     /// Time of creation.
     pub created_at: Timestamp,

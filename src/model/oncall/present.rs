@@ -7,7 +7,7 @@ use crate::clock::{DAY_MS, Timestamp};
 use crate::model::oncall::roster::{Duty, Roster, Shift};
 use crate::model::time_range::TimeRange;
 
-/// Days by which a stretch is made longer on both sides, one after the other.
+/// Days by which the searched stretch is extended on both sides, one after the other.
 const LONGER_DAYS: [i64; 4] = [2, 16, 100, 400];
 
 /// A schedule at a moment.

@@ -32,7 +32,7 @@ pub struct Shift {
 /// The source of a contact's duty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// A layer, by its place from 0.
+    /// A layer, by its index from 0.
     Layer(usize),
     /// An override.
     Override(Id),
@@ -97,7 +97,7 @@ impl Roster<'_> {
             .collect()
     }
 
-    /// The times in which there is duty in a layer, in their order.
+    /// The times in which a layer has duty, in their order.
     fn open(&self, layer: &Layer, range: TimeRange) -> Vec<TimeRange> {
         let Some(limits) = limits(layer, range) else { return Vec::new() };
         match &layer.hours {
@@ -126,7 +126,7 @@ impl Roster<'_> {
     }
 }
 
-/// It is the turn of a contact.
+/// A turn of a contact.
 #[derive(Clone, Copy)]
 struct Turn {
     range: TimeRange,

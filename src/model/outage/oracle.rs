@@ -136,8 +136,8 @@ fn flaps(past: &[Edge]) -> bool {
     past.iter().rev().find_map(|edge| edge.flapping).unwrap_or_default()
 }
 
-/// The edges into trouble that count: since it was up without flapping; of what is untold since a gap, of which only flapping is
-/// left; beside flapping since it was up.
+/// The edges into trouble that count: since it was up without flapping; of an unreported outage since a no-data
+/// period, with only flapping left; beside flapping since it was up.
 fn firsts(past: &[Edge], is_told: bool) -> Vec<(OutageKind, i64)> {
     let mut counting = Vec::new();
     for number in 0..past.len() {

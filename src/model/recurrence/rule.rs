@@ -16,7 +16,7 @@ use crate::model::recurrence::zone::Zone;
 pub const RULE_LENGTH_MAX: usize = 500;
 /// Maximum of `COUNT` in a rule.
 const COUNT_MAX: u32 = 10_000;
-/// Values of a list, and times of a day that the lists make together.
+/// Maximum number of values of a list, and of times of a day that the lists make together.
 const VALUES_MAX: usize = 100;
 /// The parts of a rule that are lists.
 const LISTS: [&str; 9] =
@@ -58,7 +58,7 @@ pub enum RuleProblem {
     /// Not of the form `NAME=VALUE`.
     #[error("Each part of a rule looks like FREQ=WEEKLY, with semicolons between; {0:?} does not.")]
     Part(String),
-    /// No part of rules has this name.
+    /// Rules have no part with this name.
     #[error("{0} is no part of a rule. Use FREQ, INTERVAL, COUNT, UNTIL, WKST and those that begin with BY.")]
     Unknown(String),
     /// The value of a part cannot be read.
@@ -149,7 +149,8 @@ impl Rule {
         start: NaiveDateTime,
         zone: Zone,
     ) -> Result<impl Iterator<Item = NaiveDateTime> + use<>, RuleProblem> {
-        // Wall times are expanded as if they were UTC: no zone shifts them, and which instant they are is decided afterwards.
+        // Wall times are expanded as if they were UTC: no zone shifts them, and their instants are decided
+        // afterwards.
         let start = Tz::UTC.from_utc_datetime(&start);
         let rule = self.unended.clone().validate(start).map_err(form)?;
         let set = RRuleSet::new(start).rrule(rule).limit();
@@ -222,7 +223,7 @@ fn check(rule: &RRule<Unvalidated>, until: Option<Until>) -> Result<(), RuleProb
     }
 }
 
-/// The part without which the others could be read.
+/// The unreadable part: without it the others could be read.
 fn wrong_value(parts: &[String]) -> Option<RuleProblem> {
     let is_wrong = |part: &&String| {
         let alone = if part.starts_with("FREQ=") { (*part).clone() } else { format!("FREQ=DAILY;{part}") };

@@ -12,7 +12,7 @@ use crate::clock::Timestamp;
 
 /// The steps back in which the last wall time before a gap is searched for, in minutes.
 const STEP_MINUTES: i64 = 15;
-/// Steps that are made: the longest gap, of a zone that changed sides of the date line, has 24 hours.
+/// Maximum number of steps: the longest gap, of a zone that changed sides of the date line, has 24 hours.
 const STEPS: i64 = 100;
 
 /// A time zone.

@@ -30,7 +30,7 @@ pub struct Consensus {
     course: Course,
     verdict: Verdict,
     last_result_at: Option<Timestamp>,
-    /// True from a start after which a due check had not been made until the first result.
+    /// True after a start before which a due check was not made, until the first result.
     was_interrupted: bool,
     uncertain_until: Timestamp,
     /// `None` while nothing is wrong.
@@ -46,7 +46,7 @@ struct Voice {
     vote: Option<Vote>,
     /// The location is the suspect: its vote does not count.
     is_set_aside: bool,
-    /// The location was blind from then on: a vote that is not newer does not count, also if no other does.
+    /// The location was blind from then on: a vote that is not newer does not count, even if there is no other.
     blind_since: Option<Timestamp>,
 }
 
@@ -109,7 +109,8 @@ impl Consensus {
         (consensus, effects)
     }
 
-    /// Returns the verdict of the votes. It outlives short gaps: a vote stays fresh for three intervals, at least 300 s.
+    /// Returns the verdict of the votes. It survives short no-data periods: a vote stays fresh for three intervals,
+    /// at least 300 s.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
         self.verdict
@@ -259,7 +260,7 @@ impl Consensus {
         effects.extend(self.course.change_to(to, ChangeCause::Votes, at).map(Effect::Change));
     }
 
-    /// Comes to a verdict after something that happened at `at`; returns the end of the outage that this ends.
+    /// Reaches a verdict after an event at `at`; returns the end of the outage that this ends.
     fn decide(&mut self, at: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let before = self.verdict;
         self.verdict = self.rules.quorum.judge(self.fresh_votes(now));
@@ -274,7 +275,7 @@ impl Consensus {
         None
     }
 
-    /// Counts a result towards the end of the outage; that of a suspect counts for nothing.
+    /// Counts a result towards the end of the outage; that of a suspect does not count.
     fn count_recovery(&mut self, place: usize, vote: Vote, before: Option<CheckStatus>, now: Timestamp) {
         if self.voices[place].is_set_aside && self.has_others(now) {
             return;
@@ -389,8 +390,8 @@ impl Consensus {
         self.voices.iter().any(has_voted) && self.fresh_votes(now).next().is_none()
     }
 
-    /// If no result came for longer than one may take, the time since the first one that was due is a gap; if all are blind, as
-    /// soon as one was due.
+    /// If no result came for longer than one may take, the time since the first one that was due has no data; if all
+    /// are blind, as soon as one was due.
     fn note_gap(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         let is_measured = self.course.status().verdict() != Verdict::Unknown;
         let Some(last) = self.last_result_at.filter(|_| is_measured) else {

@@ -13,9 +13,9 @@ pub enum Effect {
     Record(Finished),
     /// The measured status changed.
     Change(Change),
-    /// Runs that were due while none could be started, or while one was under way.
+    /// Runs that were due while none could be started, or while one was running.
     Missed(u64),
-    /// A location has an opinion on a service that others see too.
+    /// A location has an opinion on a service that others check too.
     Opinion(Opinion),
     /// A location that keeps its own schedule is to check now, or more often.
     Urge(Urge),
@@ -67,7 +67,7 @@ pub struct Urge {
     pub hurry_until: Timestamp,
 }
 
-/// A location's result beside those of the others.
+/// A location's result, compared with those of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opinion {
     /// Place of the location in the plan.

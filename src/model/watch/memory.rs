@@ -1,4 +1,4 @@
-//! The past of a service as it is known from before: by an earlier process, or by an actor that has panicked.
+//! The past of a service: from an earlier process, or from an actor that has panicked.
 
 use crate::clock::{STEP_MS, Timestamp};
 use crate::model::flapping::Flapping;
@@ -52,7 +52,7 @@ pub struct AbsentVote {
     pub vote: Vote,
 }
 
-/// A memory, as far as it holds at the present time.
+/// A memory, as far as it is valid at the present time.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct Resumed {
     /// The results that are not of the future.
@@ -78,7 +78,7 @@ impl Memory {
         self.recovery(plan, now).map_or(votes, |recovery| recovery.verdict(votes, plan.rules.recovery_checks))
     }
 
-    /// Returns how far the recovery of a service that is down has come: at least as far as its votes show.
+    /// Returns the progress of the recovery of a service that is down: at least as far as its votes show.
     fn recovery(&self, plan: &WatchPlan, now: Timestamp) -> Option<Recovery> {
         let is_down = self.status == MeasuredStatus::Down;
         self.recovery.or_else(|| is_down.then(|| Recovery::of_votes(self.fresh_votes(plan, now))))
@@ -106,7 +106,7 @@ impl Memory {
         self.votes.is_empty() && self.absent.is_empty()
     }
 
-    /// The same status; nothing that was measured holds any longer.
+    /// The same status without votes: earlier measurements are no longer valid.
     #[must_use]
     pub fn without_votes(self) -> Self {
         Self { status: self.status, status_since: self.status_since, ..Self::default() }

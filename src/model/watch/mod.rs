@@ -109,7 +109,8 @@ impl Watch {
         }
     }
 
-    /// Returns the verdict of the votes. It outlives short gaps: a vote stays fresh for three intervals, at least 300 s.
+    /// Returns the verdict of the votes. It survives short no-data periods: a vote stays fresh for three intervals,
+    /// at least 300 s.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
         self.consensus.verdict()
@@ -121,7 +122,7 @@ impl Watch {
         self.consensus.last_result_at()
     }
 
-    /// Returns the time until which results back the present status, if no other comes.
+    /// Returns the time until which results back the present status, if no further one comes.
     #[must_use]
     pub fn measured_until(&self) -> Option<Timestamp> {
         self.last_result_at().map(|at| at.plus_ms(self.plan.coverage_ms()))
@@ -150,14 +151,14 @@ impl Watch {
         effects
     }
 
-    /// The attempt of a location that is under way, as due on the present wall clock.
+    /// The running attempt of a location, as due on the present wall clock.
     #[must_use]
     pub fn under_way(&self, slot: usize) -> Option<Attempt> {
         self.rounds.get(slot)?.as_ref()?.under_way()
     }
 
-    /// Takes in the outcome of an attempt that started at `checked_at`: retries, or believes it, records it and draws the
-    /// conclusions.
+    /// Takes in the outcome of an attempt that started at `checked_at`: retries, or accepts it, records it and draws
+    /// the conclusions.
     pub fn finish(
         &mut self,
         attempt: Attempt,
@@ -281,7 +282,7 @@ impl Watch {
         self.consensus.set_blind_since(slot, since);
     }
 
-    /// Comes to a verdict again: other votes count than before.
+    /// Judges again after the set of votes that count has changed.
     pub fn judge(&mut self, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.consensus.judge(now, &mut effects);

@@ -7,7 +7,7 @@ use crate::model::rules::Rules;
 use crate::model::schedule::Schedule;
 use crate::model::service::ProbeRole;
 
-/// Slack before a missing result counts as a gap: a result that is late by less than this is only late.
+/// Slack before a missing result counts as no data: a result that is late by less than this is only late.
 const GAP_SLACK_MS: i64 = 5_000;
 /// The time that a result may be on its way before it is late.
 const PUNCTUAL_MS: i64 = 10_000;
@@ -51,7 +51,7 @@ pub struct PlannedLocation {
 pub enum RoundKeeper {
     /// The watch itself: it decides when the location checks.
     Watch,
-    /// The location, which is another process: its results come by themselves.
+    /// The location, which is another process: its results arrive without a request.
     Location,
 }
 
@@ -75,9 +75,8 @@ impl WatchPlan {
         !is_looked_elsewhere && now.ms_since(last) > self.interval_ms + GAP_SLACK_MS
     }
 
-    /// Returns the time until which a result from `last` backs the status that was believed then, seen from `now`: up
-    /// to now while the next result may still be on its way, otherwise only until the first one was due that did not
-    /// come.
+    /// Returns the time until which a result from `last` backs the status at that time, as of `now`: up to now while
+    /// the next result may still be on its way, otherwise only until the first one was due that did not come.
     #[must_use]
     pub fn backed_until(&self, last: Timestamp, now: Timestamp) -> Timestamp {
         if now.ms_since(last) > self.coverage_ms() { last.plus_ms(self.interval_ms) } else { now }

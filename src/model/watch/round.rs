@@ -83,7 +83,7 @@ impl Round {
         round
     }
 
-    /// The same, which makes up at once for a run that was due a moment ago, while the watch was handed over.
+    /// The same round, which at once makes up for a run that was due a moment ago, while the watch was handed over.
     #[must_use]
     pub fn making_up(mut self, last_look: Option<Timestamp>, now: Timestamp) -> Self {
         let due = self.schedule.latest(now);
@@ -99,7 +99,7 @@ impl Round {
         self.next = Next::run(at);
     }
 
-    /// Returns the time of the next start; `None` while an attempt is under way.
+    /// Returns the time of the next start; `None` while an attempt is running.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.running.is_none().then_some(self.next.at)
@@ -118,14 +118,13 @@ impl Round {
         Some(Start { attempt, missed })
     }
 
-    /// The attempt that is under way, as due on the present wall clock.
+    /// The running attempt, as due on the present wall clock.
     #[must_use]
     pub const fn under_way(&self) -> Option<Attempt> {
         self.running
     }
 
-    /// Takes in the outcome of an attempt. Unless it tries again, [`Self::plan_next`]
-    /// follows.
+    /// Takes in the outcome of an attempt. Unless it retries, [`Self::plan_next`] follows.
     pub fn finish(&mut self, plan: &WatchPlan, attempt: Attempt, outcome: Outcome, now: Timestamp) -> Ended {
         self.running = None;
         let measurement = match outcome {
@@ -140,7 +139,7 @@ impl Round {
         Ended::Measured(measurement)
     }
 
-    /// Plans the run after a check that is over. Returns the runs that were due while it went on.
+    /// Plans the run after a finished check. Returns the runs that were due during that check.
     pub fn plan_next(&mut self, plan: &WatchPlan, done: Attempt, now: Timestamp) -> u64 {
         let due = self.schedule.next_after(now.max(done.scheduled_at));
         let at = if now < self.hurry_until { due.min(now.plus_ms(hurry_ms(plan))) } else { due };
@@ -174,7 +173,7 @@ impl Round {
             && now.plus_ms(plan.uncertain_interval_ms) < self.next.at
     }
 
-    /// Brings the run that is planned as far forward as may be.
+    /// Brings the planned run as far forward as allowed.
     pub fn hasten(&mut self, plan: &WatchPlan, now: Timestamp) {
         if self.can_hasten(plan, now) {
             self.next = Next::run(now.plus_ms(plan.uncertain_interval_ms));

@@ -96,7 +96,7 @@ impl Unrest {
         self.recovery.shift(jump_ms);
     }
 
-    /// True if no location sees anything wrong.
+    /// Returns true if no location sees trouble.
     pub(super) fn is_over(&self) -> bool {
         self.streaks.iter().all(|streak| streak.troubled.is_none() && streak.down.is_none())
     }

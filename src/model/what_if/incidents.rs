@@ -124,7 +124,7 @@ impl Course<'_> {
         }
     }
 
-    /// Resolves the incident of an outage that is over, once that has lasted.
+    /// Resolves the incident of an outage that is over, once the recovery has lasted.
     fn settle(&mut self, outage: Outage) -> Option<Outage> {
         let Some(recovered_at) = outage.recovered_at else { return Some(Outage { look_at: None, ..outage }) };
         let resolves_at = self.case.rules.and_then(|rules| rules.resolves_at(recovered_at));

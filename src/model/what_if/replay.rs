@@ -39,7 +39,7 @@ pub struct Known {
     pub since: Option<Timestamp>,
 }
 
-/// Stored results, and the plan by which they are to be seen once more.
+/// Stored results, and the plan by which they are judged again.
 #[derive(Debug)]
 pub struct Replay<'a> {
     /// The service.
@@ -56,7 +56,7 @@ pub struct Replay<'a> {
     pub breaks: &'a [Break],
 }
 
-/// A status change that would have been, and when the watch would have come to it.
+/// A simulated status change, and when the watch would have recorded it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     /// The change, as it would have been recorded.

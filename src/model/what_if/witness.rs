@@ -17,7 +17,7 @@ const SLACK_MS: i64 = 400;
 /// Number of results on either side from which the interval at some time is derived.
 const NEIGHBOURS: usize = 4;
 
-/// A stored result, as far as a replay needs it.
+/// A stored result, reduced to the fields of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The moment at which the check was due.
@@ -39,7 +39,7 @@ impl Seen {
     }
 }
 
-/// The rhythm in which results were measured, as the present settings have it.
+/// The rhythm in which results were measured, by the present settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Rhythm {
     /// Milliseconds between two checks of one location.

@@ -11,7 +11,7 @@ use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::recurrence::{Occurrence, Recurrence};
 
-/// The part that a maintenance plays when its series changes.
+/// The role of a maintenance when its series changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It waits, and is as the series made it.
@@ -27,7 +27,7 @@ pub enum Role {
 pub struct Standing {
     /// Its key.
     pub key: MaintenanceKey,
-    /// The start that the rule gave it.
+    /// The start by the rule.
     pub occurrence: Timestamp,
     /// Its part.
     pub role: Role,
