@@ -40,7 +40,7 @@ pub struct Announced<S> {
     pub start: Timestamp,
     /// Planned end of a maintenance.
     pub end: Option<Timestamp>,
-    /// Services that it touches at the moment, by name.
+    /// Services that it affects at the moment, by name.
     pub services: Vec<TouchedService>,
     /// The public timeline, oldest first.
     pub entries: Vec<TimelineEntry<S>>,
@@ -143,7 +143,7 @@ struct Choice {
 struct Touch {
     announcement: i64,
     service: ServiceKey,
-    /// True if the announcement still touches the service.
+    /// True if the announcement still affects the service.
     is_affected: bool,
 }
 

@@ -57,7 +57,7 @@ pub async fn hashes(
     Ok(rows.into_iter().filter_map(|(kind, hash)| Some((kind.parse().ok()?, hash))).collect())
 }
 
-/// Stores a page's file in the place of an earlier one.
+/// Stores a page's file in place of an earlier one.
 ///
 /// # Errors
 /// When the database fails.

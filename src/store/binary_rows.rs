@@ -85,7 +85,7 @@ impl BinaryValue for &str {
 
 impl BinaryValue for &[u8] {
     fn write(self, bytes: &mut Vec<u8>) {
-        // PostgreSQL itself takes no value of a gigabyte.
+        // PostgreSQL itself takes no value of a gigabyte or more.
         bytes.extend(i32::try_from(self.len()).unwrap_or(i32::MAX).to_be_bytes());
         bytes.extend(self);
     }

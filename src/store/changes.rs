@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::model::service::ServiceKey;
 
-/// The tables from which services are shown.
+/// The tables with the data shown of services.
 const TABLES: [&str; 8] = [
     "heartbeat",
     "maintenance",
@@ -24,7 +24,7 @@ const TABLES: [&str; 8] = [
 /// Numbers that scopes share: two scopes with one number are only read more often than they would have to be.
 const SLOTS: usize = 4_096;
 
-/// A part of the main database that is read and kept together.
+/// A part of the main database that is read and cached together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The set of services that an organisation has, and everything that is shown of them.
@@ -97,7 +97,7 @@ impl Changes {
         Stamp(self.commits.load(Ordering::Acquire))
     }
 
-    /// Returns true if nothing that concerns these scopes was committed since the stamp was taken.
+    /// Returns true if no commit has concerned these scopes since the stamp was taken.
     #[must_use]
     pub fn is_current(&self, stamp: Stamp, scopes: &[Scope]) -> bool {
         let changed_at = |scope: &Scope| self.slots[slot(scope)].load(Ordering::Acquire);

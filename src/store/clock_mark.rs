@@ -26,7 +26,7 @@ pub async fn find(connection: &impl ConnectionTrait) -> Result<Option<ClockMark>
     }))
 }
 
-/// Keeps a mark in the place of the one before.
+/// Stores a mark in place of the one before.
 ///
 /// # Errors
 /// When the database fails.

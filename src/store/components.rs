@@ -17,7 +17,7 @@ use crate::model::translated::Translated;
 use crate::store::MainError;
 use crate::store::scoped::{Rows, narrowed};
 
-/// The components of the page that the sight shows, in no particular order that clients see.
+/// The components of the page that the sight shows, in no particular order.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -26,7 +26,7 @@ pub async fn replace(
     Ok(())
 }
 
-/// Takes the address of a contact away. Returns true if it had one.
+/// Deletes the address of a contact. Returns true if it had one.
 ///
 /// # Errors
 /// When the database fails.

@@ -49,7 +49,7 @@ impl Databases {
         Ok(databases)
     }
 
-    /// The same, but a PostgreSQL of the history may be away: then [`Self::prepare_history`] is still to be done.
+    /// The same, but the history on PostgreSQL may be away: then [`Self::prepare_history`] must be called later.
     ///
     /// # Errors
     /// [`OpenError`] naming the database that cannot be used.

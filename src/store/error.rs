@@ -14,7 +14,7 @@ pub enum MainError {
     /// The database refused, failed or is away.
     #[error(transparent)]
     Database(#[from] DbErr),
-    /// A row holds something that this version cannot read.
+    /// A row has contents that this version cannot read.
     #[error(transparent)]
     Corrupt(#[from] CorruptRow),
 }
@@ -28,7 +28,7 @@ pub enum HistoryError {
     /// Another writer was faster: the facts behind this change are outdated.
     #[error("overtaken: {0}")]
     Overtaken(String),
-    /// A row holds something that this version cannot read.
+    /// A row has contents that this version cannot read.
     #[error(transparent)]
     Corrupt(#[from] CorruptRow),
 }
@@ -42,12 +42,12 @@ pub enum StoreError {
     /// The history database has failed.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// Work on the store has panicked, which is our mistake; it starts over.
+    /// Work on the store has panicked, because of a bug; it starts over.
     #[error("the {0} has panicked")]
     Panicked(&'static str),
 }
 
-/// A row that holds something that this version cannot read.
+/// A row with contents that this version cannot read.
 #[derive(Debug, thiserror::Error)]
 #[error("{table} row {row}: {problem}")]
 pub struct CorruptRow {
@@ -74,8 +74,8 @@ impl MainError {
         matches!(self, Self::Database(error) if is_disk_full(error))
     }
 
-    /// Returns true if PostgreSQL gave the transaction up in favour of another one: a deadlock (40P01) or one that could not be
-    /// serialised (40001). Made again it may well succeed.
+    /// Returns true if PostgreSQL gave the transaction up in favour of another one: a deadlock (40P01) or one that
+    /// could not be serialised (40001). A retry may well succeed.
     #[must_use]
     pub fn is_given_up(&self) -> bool {
         let Self::Database(error) = self else { return false };

@@ -66,7 +66,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// Stores a policy at its place in the order; those behind make room. Its `key` is given by the database.
+/// Stores a policy at its position in the order; later ones move down. Its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -98,7 +98,7 @@ pub async fn update(
     Ok(())
 }
 
-/// Deletes a policy; those behind close the gap. Incidents that follow it follow none until they change.
+/// Deletes a policy; later ones move up. Incidents that follow it follow none until they change.
 ///
 /// # Errors
 /// When the database fails.

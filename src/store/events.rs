@@ -46,7 +46,7 @@ pub struct Event {
     pub subject: Id,
     /// For a deletion, the services that it concerned; otherwise empty: they are read when the event is published.
     pub services: Vec<ServiceKey>,
-    /// The services that it concerned until then and no more.
+    /// The services that it no longer concerns.
     pub former: Vec<ServiceKey>,
 }
 
@@ -255,7 +255,8 @@ async fn links_of_maintenances(
 /// Key, id and organisation of an incident or a maintenance.
 type Subject = (i64, String, i64);
 
-/// The services that some of them are linked with, and those that they concern no more, which may be among them still.
+/// The services that some of them are linked with, and those that they no longer concern, which may still be among
+/// them.
 struct Concerned<'a> {
     links: Vec<(i64, ServiceKey)>,
     former: &'a [ServiceKey],

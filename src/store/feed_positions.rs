@@ -56,7 +56,7 @@ pub async fn begin(
     Ok(())
 }
 
-/// Moves the position of a reader in a partition; `false` when it is not where it was believed to be.
+/// Moves the position of a reader in a partition; `false` when it is not at the expected value.
 ///
 /// # Errors
 /// When the database fails.
@@ -76,7 +76,7 @@ pub async fn advance(
     Ok(moved.rows_affected == 1)
 }
 
-/// Moves all of these positions to the same number, in one statement; those that are not where they were believed to be stay.
+/// Moves all of these positions to the same number, in one statement; those that are not at the expected value stay.
 ///
 /// # Errors
 /// When the database fails.

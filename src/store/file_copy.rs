@@ -69,12 +69,12 @@ pub struct TableRows {
     pub rows: u64,
 }
 
-/// The last key that a table has given to a row.
+/// The last key that a table has assigned to a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastKey {
     /// Name of the table.
     pub table: String,
-    /// The key; 0 when it has given none.
+    /// The key; 0 when it has assigned none.
     pub key: i64,
 }
 
@@ -94,7 +94,7 @@ impl DatabaseFile {
         Self::open_with(file, SqliteConnectOptions::new().foreign_keys(false)).await
     }
 
-    /// Opens a file that is there, to read alone: nothing is written beside it that was not there before.
+    /// Opens an existing file read-only: no new file is created beside it.
     ///
     /// # Errors
     /// When it is not there or cannot be opened.
@@ -114,7 +114,7 @@ impl DatabaseFile {
         }
     }
 
-    /// Copies the whole database, as it is now, to a file that is not there yet. The caller makes the copy durable.
+    /// Copies the whole database, as it is now, to a file that does not exist yet. The caller makes the copy durable.
     ///
     /// # Errors
     /// When it cannot be read, or the copy cannot be written.
@@ -132,7 +132,7 @@ impl DatabaseFile {
         self.checked_by("integrity_check").await
     }
 
-    /// The same without comparing indexes with their tables, which takes a part of the time.
+    /// The same without comparing indexes with their tables, which is faster.
     ///
     /// # Errors
     /// When it is no database, or cannot be read.
@@ -232,7 +232,7 @@ impl DatabaseFile {
         numbers.map_err(|problem| self.failed(problem))
     }
 
-    /// The last keys that its tables have given.
+    /// The last keys that its tables have assigned.
     ///
     /// # Errors
     /// When it cannot be read.

@@ -80,7 +80,7 @@ pub async fn rotate(
     Ok(())
 }
 
-/// From now on deadlines count from `at`.
+/// Makes deadlines count from `at` from now on.
 ///
 /// # Errors
 /// When the database fails.

@@ -26,7 +26,7 @@ pub type Fingerprint = [u8; 32];
 /// One run of a request under a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The token that sent the key; keys of different tokens have nothing to do with each other.
+    /// The token that sent the key; keys of different tokens are independent.
     pub token: i64,
     /// The key.
     pub key: String,
@@ -50,11 +50,12 @@ pub struct KeptAnswer {
     pub head: AnswerHead,
     /// Sealed body; `None` when it was too long or has been cut.
     pub body: Option<String>,
-    /// Path of the resource from which it can be made again, `""` when the request may run again; `None` when neither is so.
+    /// Path of the resource from which it can be rendered again, `""` when the request may run again; `None` when
+    /// neither is possible.
     pub resource: Option<String>,
 }
 
-/// The status and the headers that are kept of an answer.
+/// The stored status and headers of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerHead {
     /// Status.
@@ -136,7 +137,7 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
 const fn is_over(row: &Model, now: JudgedTime, lease_ms: i64) -> bool {
     let now_ms = now.at.ms();
     match row.status {
-        // A lease that ends later than any does was given before the clock was set back.
+        // A lease that ends later than possible was written before the clock was set back.
         None => row.leased_until <= now_ms || row.leased_until > now_ms + lease_ms + STEP_MS,
         Some(_) => now.is_trusted && row.accepted_at + REMEMBERED_MS <= now_ms,
     }
@@ -197,8 +198,8 @@ pub async fn kept_bytes(connection: &impl ConnectionTrait, token: i64) -> Result
     Ok(sum.flatten().unwrap_or_default())
 }
 
-/// Drops the oldest bodies of a token that can be made again, until they are this many bytes or none is left; returns how many
-/// they were.
+/// Deletes the oldest bodies of a token that can be rendered again, until their size is reduced by this many bytes or
+/// none is left; returns how many they were.
 ///
 /// # Errors
 /// When the database fails.

@@ -49,7 +49,8 @@ pub async fn find(
     row.map(rows::from_row).transpose()
 }
 
-/// Like [`find`], with everything that hangs on it, seen or not; others cannot change the incident until the transaction ends.
+/// Like [`find`], with everything that belongs to it, visible or not; others cannot change the incident until the
+/// transaction ends.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -51,7 +51,7 @@ pub async fn services_by_id(
     rows.into_iter().map(|(key, id)| Ok((read_id("service", key, &id)?, key))).collect()
 }
 
-/// Those of these ids that are services of the sight; they stay until the transaction ends.
+/// Those of these ids that are visible services; their rows are locked until the transaction ends.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -72,7 +72,7 @@ pub async fn services_to_link(
     Ok(services.into_iter().map(|service| (service.id, service)).collect())
 }
 
-/// Those of these ids that are status pages of the sight; they stay until the transaction ends.
+/// Those of these ids that are visible status pages; their rows are locked until the transaction ends.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

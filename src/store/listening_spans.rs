@@ -14,7 +14,7 @@ use crate::store::MainError;
 /// The start of a time of listening, and the last moment at which it was known to last.
 pub type ListeningSpan = (Timestamp, Timestamp);
 
-/// Spans that are read: as many as are remembered.
+/// Maximum number of spans to read: as many as are remembered.
 const READ_MAX: u64 = 64;
 /// Rows that are kept.
 const KEPT: i64 = 1_000;

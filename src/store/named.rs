@@ -1,4 +1,4 @@
-//! Services as other resources show them: key, id and name, read in one way.
+//! Services as other resources show them: key, id and name.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -10,7 +10,7 @@ use crate::store::error::{is_away, is_damaged, is_out_of_time};
 /// repeated as its source.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It cannot be reached or refuses us.
+    /// The server cannot be reached or refuses the connection.
     #[error("cannot open the database {url}: {}", without_urls(&problem.to_string()))]
     Connect {
         /// Address without credentials.
@@ -45,7 +45,7 @@ pub enum OpenError {
         /// The first migration that this version does not know.
         step: String,
     },
-    /// Its file holds no database, or a broken one.
+    /// Its file is not a database, or a broken one.
     #[error(
         "the database {url} is damaged: restore a backup, or repair a copy of the file with 'sqlite3 FILE .recover'"
     )]
@@ -56,7 +56,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// An error of opening the database at `url`, which holds no credentials.
+    /// An error of opening the database at `url`, which has no credentials.
     pub(in crate::store) fn connect(url: &str, problem: DbErr) -> Self {
         let url = url.to_owned();
         if is_damaged(&problem) { Self::Damaged { url } } else { Self::Connect { url, problem } }
@@ -78,7 +78,7 @@ impl OpenError {
     }
 }
 
-/// Brings the database at `url`, which holds no credentials, up to date.
+/// Brings the database at `url`, which has no credentials, up to date.
 ///
 /// # Errors
 /// [`OpenError`] when it is away, damaged, newer than this program, or a step fails.
@@ -97,7 +97,7 @@ pub(in crate::store) async fn migrate<M: MigratorTrait>(
     })
 }
 
-/// The first step that was made there and is none of this program's.
+/// The first migration applied there that this program does not have.
 async fn unknown_step<M: MigratorTrait>(connection: &DatabaseConnection) -> Option<String> {
     let known = M::migrations();
     let is_known = |version: &str| known.iter().any(|step| step.name() == version);

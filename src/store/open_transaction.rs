@@ -1,4 +1,4 @@
-//! An open transaction of either database, as its driver has it.
+//! An open transaction of either database, with its driver.
 
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult,
@@ -31,7 +31,7 @@ impl OpenTransaction {
         }
     }
 
-    /// Ends one that has only read. The connection of PostgreSQL is free a moment later.
+    /// Ends a read-only transaction. The connection of PostgreSQL is free a moment later.
     ///
     /// # Errors
     /// When SQLite fails.
@@ -60,7 +60,8 @@ impl OpenTransaction {
         }
     }
 
-    /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were. Fails on SQLite, which has none.
+    /// Sends rows to a `COPY … FROM STDIN`, part by part; returns how many they were. Fails on SQLite, which has no
+    /// `COPY`.
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         match self {
             Self::Sqlite(_) => Err(DbErr::Custom("SQLite has no COPY".into())),

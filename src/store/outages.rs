@@ -1,5 +1,5 @@
-//! Services in trouble, as far as incidents follow them. Nothing that answers a client may use it but with services of
-//! its organisation: it works for all of them at once.
+//! Services in trouble, the input of incidents. The queries cover all organisations at once; handlers of clients must
+//! pass only services of their organisation.
 
 pub mod incident_end;
 

@@ -23,7 +23,7 @@ use crate::store::services::outlines;
 /// Kinds of incidents that affect services.
 const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiveness];
 
-/// The facts about one page, as far as the sight shows its services.
+/// The facts about one page, restricted to the services that the sight shows.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

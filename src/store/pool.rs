@@ -22,10 +22,10 @@ const READER_CACHE_KIB: u32 = 2_000;
 const CHECKPOINT_PAGES: u32 = 16_384;
 /// Rows that SQLite's thread reads ahead of their consumer: with few, both threads wake each other all the time.
 const ROWS_AHEAD: usize = 1_024;
-/// The time for which a connection for long statements is kept without use.
+/// The time for which an unused connection for long statements is kept.
 const IDLE: Duration = Duration::from_secs(60);
-/// The time that PostgreSQL has for an answer that takes it no work, before that counts as silence: that it has ended a
-/// statement, or has left a transaction.
+/// The time that PostgreSQL has for an answer without work, before that counts as silence: that it has ended a
+/// statement, or a transaction.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 /// The server probes a silent client after 10 s, three times within 15 s, and then drops it.
 const KEEP_ALIVE: [(&str, &str); 3] =
@@ -69,11 +69,11 @@ async fn sqlite(
     sea_orm::Database::connect(options).await
 }
 
-/// Connections to a PostgreSQL, which may come later.
+/// Connections to a PostgreSQL server, which may become available later.
 pub(super) async fn postgres(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
     let mut options = options(url, limits.postgres_connections, limits);
     let statement = format!("{}s", limits.statement_timeout_seconds);
-    // The question whether a connection lives takes as long as most statements.
+    // The check whether a connection is alive takes as long as most statements.
     options.min_connections(1).test_before_acquire_if_idle_for(TRUSTED);
     connect_lazily(options, limits, vec![("statement_timeout", statement)]).await
 }

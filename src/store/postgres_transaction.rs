@@ -1,7 +1,7 @@
-//! A transaction of PostgreSQL on a connection of the pool. It takes in rows by `COPY` as well, which sea-orm's own
+//! A transaction of PostgreSQL on a connection of the pool. It also takes in rows by `COPY`, which sea-orm's own
 //! transactions cannot do.
 //!
-//! Dropping it undoes it: the pool leaves the transaction of a connection that comes back (see `pool`).
+//! Dropping it undoes it: the pool ends the transaction of a returned connection (see `pool`).
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl PostgresTransaction {
         self.execute_unprepared("ROLLBACK").await.map(drop)
     }
 
-    /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were.
+    /// Sends rows to a `COPY … FROM STDIN`, part by part; returns how many they were.
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         let mut connection = self.connection.lock().await;
         let mut copying = Copying { connection: &mut connection, is_over: false };

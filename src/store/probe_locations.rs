@@ -15,7 +15,7 @@ use crate::store::MainError;
 /// The permission, for a while, to become a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enrolment {
-    /// Names it; the secret that proves it is on the bus.
+    /// Its id; the secret that proves it is on the bus.
     pub id: Id,
     /// The time until which it can be used.
     pub expires_at: Timestamp,
@@ -54,7 +54,8 @@ pub struct StoredLocation {
     pub created_at: Timestamp,
 }
 
-/// Stores a location that waits for its machine. Returns false if the code is taken, also by one that is disabled.
+/// Stores a location that waits for its machine. Returns false if the code is taken, including by a disabled
+/// location.
 ///
 /// # Errors
 /// When the database fails.
@@ -136,7 +137,7 @@ pub async fn enrol(
     Ok(Some(from_row(row)?.location))
 }
 
-/// Takes a location out of use; its machine is the location no longer. Returns false for an unknown code.
+/// Disables a location; its machine is the location no longer. Returns false for an unknown code.
 ///
 /// # Errors
 /// When the database fails.

@@ -75,7 +75,7 @@ impl Rows {
     }
 }
 
-/// Narrows a query to rows that the sight shows; one that is not confined leaves it as it is.
+/// Narrows a query to rows that the sight shows; a sight without a scope leaves it as it is.
 pub(super) fn narrowed<E: EntityTrait>(query: Select<E>, rows: Rows, sight: Sight) -> Select<E> {
     match rows.condition(sight) {
         Some(condition) => query.filter(condition),

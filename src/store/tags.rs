@@ -248,7 +248,7 @@ pub async fn update(connection: &impl ConnectionTrait, tag: &Tag) -> Result<(), 
     Ok(())
 }
 
-/// Deletes the tag and takes it off all services.
+/// Deletes the tag and removes it from all services.
 ///
 /// # Errors
 /// When the database fails.

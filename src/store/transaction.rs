@@ -1,7 +1,8 @@
-//! Writing transactions. On SQLite those that meet share one commit: a commit waits for the disk, a statement does not.
+//! Writing transactions. On SQLite concurrent ones share one commit: a commit waits for the disk, a statement does
+//! not.
 //!
-//! Each holds a savepoint of one common transaction while it is its turn, and is acknowledged only when that has reached
-//! the disk. One that fails undoes its own savepoint alone. On PostgreSQL every transaction is the server's.
+//! Each has a savepoint of one common transaction while it is its turn, and is acknowledged only when that has
+//! reached the disk. One that fails undoes only its own savepoint. On PostgreSQL every transaction is the server's.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock, PoisonError};
@@ -78,7 +79,7 @@ impl Group {
     /// Commits the open transaction and notifies all waiters.
     async fn end(&mut self) -> Result<(), DbErr> {
         let Some(common) = self.open.take() else { return Ok(()) };
-        // So it stays if the runtime ends meanwhile.
+        // It stays broken if the runtime ends meanwhile.
         self.is_broken = true;
         let result = common.outer.commit().await;
         match &result {
@@ -189,7 +190,7 @@ impl<E> Transaction<E> {
         Ok(Self::new(Some(OpenTransaction::begin_postgres(writer).await?), None))
     }
 
-    /// A transaction that shares its commit with those that it meets. Waits at most `patience` for its turn.
+    /// A transaction that shares its commit with concurrent ones. Waits at most `patience` for its turn.
     pub(super) async fn shared(
         writer: &DatabaseConnection,
         turn: &Arc<Mutex<Group>>,
@@ -223,7 +224,8 @@ impl<E> Transaction<E> {
         });
     }
 
-    /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were. Fails on SQLite, which has none.
+    /// Sends rows to a `COPY … FROM STDIN`, part by part; returns how many they were. Fails on SQLite, which has no
+    /// `COPY`.
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         self.with_written(|written| written.note(text));
         self.open().copy_in(text, parts).await

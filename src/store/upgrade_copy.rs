@@ -38,7 +38,7 @@ pub(in crate::store) async fn keep_copy(
     let Some(next) = next.filter(|_| !had.is_empty()) else { return Ok(None) };
     let copy = with_ending(file, &format!("before-{}", next.name()));
     if copy.exists() {
-        // Of a start that did not get to its end: it is older than anything that start has changed.
+        // Left by a start that did not finish: it is older than any change of that start.
         return Ok(Some(copy));
     }
     let unfinished = with_ending(file, "before.unfinished");

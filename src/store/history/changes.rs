@@ -90,8 +90,8 @@ async fn recorded(
     rows.all(connection).await?.iter().map(from_row).collect()
 }
 
-/// The changes since `from`, in one value: there may be thousands, and to hand over a row takes longer than to find it.
-/// `None` if the clock was set back in the past of the service, so that all of it is needed.
+/// The changes since `from`, in one value: there may be thousands, and passing a row takes longer than finding it.
+/// `None` if the clock was set back in the past of the service, so that all changes are needed.
 async fn not_before(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -155,8 +155,8 @@ pub async fn latest_of(
     rows.iter().map(from_row).collect()
 }
 
-/// The turns since `from` of every service of these partitions, and whether it flaps; of most there is neither. One statement,
-/// however many services there are.
+/// The transitions since `from` of every service of these partitions, and whether it flaps; most have neither. One
+/// statement, however many services there are.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -43,7 +43,7 @@ pub struct CheckFilter {
     pub before: Option<Position>,
 }
 
-/// Place of an entry in the order of the history: newest first, then by location code descending.
+/// Position of an entry in the order of the history: newest first, then by location code descending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Start of the check.
@@ -82,7 +82,7 @@ pub async fn page(
         let numbers = LocationNumbers::read(&rows).await?;
         let question = Question::new(service, filter, &numbers, limit);
         let fresh = question.fresh(&rows).await?;
-        // A page waits for segments without holding a connection, or pages could wait for each other.
+        // A page waits for segments without holding a connection; otherwise pages could wait for each other.
         rows.end_reading().await?;
         let known: BTreeSet<SegmentId> = ids(&segments);
         match Descent::new(&storage, &question, segments, fresh).page().await {

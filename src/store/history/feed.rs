@@ -17,7 +17,7 @@ use crate::model::partition::{PARTITIONS, Partitions};
 use crate::store::HistoryError;
 use crate::store::history::changes::from_row;
 
-/// A change and its place in the order.
+/// A change and its number in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberedChange {
     /// Its number.
@@ -26,7 +26,7 @@ pub struct NumberedChange {
     pub change: StatusChange,
 }
 
-/// The first key of the locks of PostgreSQL by which changes on their way are known; the second is the partition.
+/// The first key of the PostgreSQL locks that announce changes on their way; the second is the partition.
 const LOCK_CLASS: i32 = 1_464_551_009;
 
 /// The first changes of services of these partitions behind this number.
@@ -93,7 +93,7 @@ async fn lock(
     if transaction.get_database_backend() != DbBackend::Postgres || partitions.is_empty() {
         return Ok(());
     }
-    // In one order: two that lock them wait, and never for each other.
+    // In a fixed order: two transactions that lock them never wait for each other.
     let calls: Vec<String> =
         partitions.iter().map(|one| format!("{function}({LOCK_CLASS}, {})", one.number())).collect();
     transaction.execute_unprepared(&format!("SELECT {}", calls.join(", "))).await?;

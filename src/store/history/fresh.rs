@@ -207,7 +207,7 @@ fn model(bucket: i16, row: &QueryResult) -> Result<Model, DbErr> {
     })
 }
 
-/// Returns the start of the result of a bucket that comes after `older` older ones.
+/// Returns the start of the result of a bucket with `older` older ones before it.
 ///
 /// # Errors
 /// When the database fails.

@@ -21,7 +21,7 @@ use crate::store::HistoryError;
 /// A hold of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// The data folder of the node that holds it; `None` = none that can be read.
+    /// The data folder of the node that holds it; `None` = there is none, or it cannot be read.
     pub holder: Option<Id>,
     /// Its token.
     pub fence: Fence,
@@ -138,7 +138,7 @@ pub async fn of(
     transaction: &impl ConnectionTrait,
     partitions: Partitions,
 ) -> Result<BTreeMap<Partition, Hold>, HistoryError> {
-    // In one order, as they are taken: two that lock them wait, and never for each other.
+    // In a fixed order, as they are taken: two transactions that lock them never wait for each other.
     let rows = Entity::find()
         .filter(Column::Partition.is_in(numbers(partitions)))
         .order_by_asc(Column::Partition)

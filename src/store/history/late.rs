@@ -26,8 +26,8 @@ const SERVICES_AT_ONCE: usize = 512;
 /// The times to look up.
 type Late = BTreeMap<Series, BTreeSet<Timestamp>>;
 
-/// The results that are not in a block already. Until the transaction ends nothing else is sealed, so the answer
-/// holds that long.
+/// The results that are not in a block already. Until the transaction ends nothing else is sealed, so the result is
+/// valid that long.
 ///
 /// # Errors
 /// When the database fails or a block cannot be read.

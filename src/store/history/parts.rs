@@ -20,18 +20,18 @@ use crate::store::history::segments::storage::{ReadingPace, SegmentStorage};
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, Snapshot, samples};
 
-/// Attempts to read before an error is given up on, because segments were dropped meanwhile. They stay for a minute, so
-/// once is rare.
+/// Attempts to read before giving up, because segments were dropped meanwhile. They stay for a minute, so a single
+/// retry is rare.
 const ATTEMPTS: u32 = 3;
 
-/// The results that are to be read.
+/// The results to read.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// Results of this time.
     pub span: TimeRange,
     /// Only of these locations, unless `None`.
     pub locations: Option<&'a [i32]>,
-    /// The time of a rollup (its length and start) that it cannot answer for.
+    /// The time of a rollup (its length and start) that it cannot cover.
     pub slivers: &'a (dyn Fn(Level, Timestamp) -> Vec<TimeRange> + Sync),
 }
 

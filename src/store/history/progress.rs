@@ -23,7 +23,7 @@ pub async fn sealing(connection: &impl ConnectionTrait) -> Result<Timestamp, His
     Ok(Timestamp::from_ms(row.ok_or_else(|| missing(SEALING))?.value))
 }
 
-/// Waits until nothing is being moved from rows into blocks; nothing is until the transaction ends.
+/// Waits until no results are being moved from rows into blocks; none are moved until the transaction ends.
 ///
 /// # Errors
 /// When the database fails.

@@ -55,7 +55,7 @@ pub async fn sealed(
     let summaries =
         together::summaries(std::slice::from_ref(open), service, TimeRange { from, to }, &[]).await?;
     let summaries: Vec<BlockSummary> = summaries.into_iter().map(|found| found.item).collect();
-    // A few at a time: a long span has more bodies than should be held at once.
+    // A few at a time: the bodies of a long span are too large to be held at once.
     for part in summaries.chunks(BLOCKS_AT_ONCE) {
         let bodies = sealed::bodies(opened, segment, part).await?;
         for (summary, bytes) in part.iter().zip(&bodies) {

@@ -44,7 +44,7 @@ pub struct ServiceRange {
     pub last: ServiceKey,
 }
 
-/// The batch of a segment under which something is written.
+/// The batch of a segment under which rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchKey {
     /// The segment.

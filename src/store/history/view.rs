@@ -127,7 +127,7 @@ impl History {
             },
             SegmentStorage::Partitions(connection) => {
                 let holder = connection.begin().await?;
-                // It is held without a further statement for as long as this process compacts.
+                // It is held without a further statement while this process compacts.
                 holder.execute_unprepared("SET LOCAL idle_in_transaction_session_timeout = 0").await?;
                 let text = format!("SELECT pg_try_advisory_xact_lock({COMPACTION_LOCK}) AS got");
                 let row =

@@ -118,7 +118,7 @@ async fn always_read(connection: &impl ConnectionTrait, incident: i64) -> Result
     let wanted = [
         by_time().limit(FIRST),
         last.limit(1),
-        // As many as have some at most: whether there is room for more is to be known.
+        // At most as many as have evidence: whether there is room for more must be known.
         by_time().filter(Column::Evidence.is_not_null()).limit(SERVICES_MAX as u64),
         // The title names the service with the worst trouble, whichever it is.
         by_time().filter(Column::Impact.eq(Impact::MajorOutage.as_str())).limit(1),

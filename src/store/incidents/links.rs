@@ -61,7 +61,7 @@ pub(super) enum Audience {
     Everybody,
     /// Only members of the organisation.
     Members,
-    /// Only members who see every service: the entry names some.
+    /// Only members who see every service: the entry names services.
     MembersWhoSeeAll,
 }
 
@@ -105,7 +105,8 @@ pub(super) async fn newest_update(
     newest.one(connection).await?.as_ref().map(to_entry).transpose()
 }
 
-/// Returns the size of the public timeline of an incident without this entry; characters as they are stored, which is a little more.
+/// Returns the size of the public timeline of an incident without this entry; counts characters as they are stored,
+/// which is slightly more.
 pub(super) async fn size_before(
     connection: &impl ConnectionTrait,
     incident: i64,
@@ -118,7 +119,7 @@ pub(super) async fn size_before(
     size(connection, public.filter(Condition::all().add_option(without))).await
 }
 
-/// Returns the size of the timeline that members see; characters as they are stored.
+/// Returns the size of the timeline that members see; counts characters as they are stored.
 ///
 /// # Errors
 /// When the database fails.

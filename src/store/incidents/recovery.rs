@@ -20,7 +20,7 @@ use crate::store::MainError;
 /// Most services in one statement: far below what a statement may bind.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
-/// A service that an open incident affects still.
+/// A service that an open incident still affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unrecovered {
     /// Key of the incident.

@@ -43,7 +43,7 @@ pub async fn at(
     Ok(keys.into_tuple().all(connection).await?)
 }
 
-/// Returns the time at which the next maintenance will be due, or `None` if none waits for anything.
+/// Returns the time at which the next maintenance will be due, or `None` if none waits for its time.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,8 +1,9 @@
-//! Windows of maintenances: which services are covered now, and which have their time left out of uptime (contract 4.7, 4.12).
+//! Windows of maintenances: the services covered now, and those whose time is excluded from uptime (contract 4.7,
+//! 4.12).
 //!
-//! A window lasts as long as a planned maintenance that covers the service is in progress, one for each maintenance. The
-//! first one that opens and the last one that closes also raise the revision of the service, so that the engine takes the
-//! news in. All of it happens in the transaction of the act.
+//! A window lasts as long as a planned maintenance that covers the service is in progress, one for each maintenance.
+//! The first one that opens and the last one that closes also raise the revision of the service, so that the engine
+//! takes in the change. All of it happens in the transaction of the action.
 
 use std::collections::HashSet;
 

@@ -16,7 +16,7 @@ pub struct Filter {
     pub statuses: Vec<MaintenanceStatus>,
     /// Covering this service.
     pub covering: Option<ServiceKey>,
-    /// Covering one of these services; `Some` of nothing selects nothing.
+    /// Covering one of these services; an empty list selects nothing.
     pub covering_any: Option<Vec<ServiceKey>>,
     /// Not ended before this moment.
     pub from: Option<Timestamp>,

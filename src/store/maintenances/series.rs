@@ -184,7 +184,7 @@ pub async fn update(connection: &impl ConnectionTrait, series: &Series) -> Resul
     Ok(())
 }
 
-/// Deletes the series with its links. The maintenances of it must have been taken out of it before.
+/// Deletes the series with its links. Its maintenances must have left it before.
 ///
 /// # Errors
 /// When the database fails.

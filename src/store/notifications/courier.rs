@@ -26,7 +26,7 @@ const COURIER_LOCK: i64 = 0x5741_5443_484b_434f;
 /// Rows in one statement.
 const CHUNK: usize = 500;
 
-/// The right to deliver, of one process at a time: messages of a subject stay in order, and are not sent by several.
+/// The right to deliver, of one process at a time: messages of a subject stay in order, and are not sent twice.
 #[derive(Debug)]
 pub struct CourierLock {
     /// The transaction that holds the advisory lock of PostgreSQL; a SQLite database belongs to one process.
@@ -34,7 +34,7 @@ pub struct CourierLock {
 }
 
 impl CourierLock {
-    /// Takes it; `None` while another process holds it.
+    /// Takes the lock; `None` while another process holds it.
     ///
     /// # Errors
     /// When the database fails.
@@ -44,7 +44,7 @@ impl CourierLock {
             return Ok(Some(Self { holder: None }));
         }
         let holder = reader.begin().await?;
-        // It is held for as long as this process lives.
+        // It is held as long as this process lives.
         holder.execute_unprepared("SET LOCAL idle_in_transaction_session_timeout = 0").await?;
         let text = format!("SELECT pg_try_advisory_xact_lock({COURIER_LOCK}) AS got");
         let row = holder.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
@@ -81,8 +81,8 @@ pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[Ended]) -> 
     Ok(())
 }
 
-/// Those of the messages that are there still, kept until the transaction ends: a channel or a contact may have been deleted
-/// while they were under way.
+/// Those of the messages that still exist, locked until the transaction ends: a channel or a contact may have been
+/// deleted while they were being sent.
 async fn known(connection: &impl ConnectionTrait, ended: &[Ended]) -> Result<HashSet<i64>, MainError> {
     let mut known = HashSet::with_capacity(ended.len());
     for some in ended.chunks(CHUNK) {
@@ -155,7 +155,7 @@ fn later_tries(to: Timestamp) -> UpdateMany<Entity> {
         .and_where(Expr::col((notification_try::Entity, TryColumn::Number)).equals((Entity, Column::Tries)))
         .and_where(TryColumn::Outcome.eq(TryOutcome::Unconfirmed.as_str()))
         .to_owned();
-    // A time that no try can have been put off to was written by a clock that was ahead.
+    // A time later than any possible postponement was written by a clock that was ahead.
     let latest = to.plus_ms(2 * LONGEST_WAIT_MS);
     let is_certain = Expr::exists(unconfirmed).not().or(Expr::col((Entity, Column::DueAt)).gt(latest.ms()));
     Entity::update_many()
@@ -188,7 +188,7 @@ pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) 
     Ok(old.exec(connection).await?.rows_affected)
 }
 
-/// The number of messages that wait, and the time at which the oldest of them was written that nothing holds by now.
+/// The number of waiting messages, and the time at which the oldest of them without a present hold was written.
 ///
 /// # Errors
 /// When the database fails.

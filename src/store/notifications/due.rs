@@ -68,7 +68,7 @@ pub async fn due_channels(
 }
 
 impl DueChannel {
-    /// The channel as its places are counted.
+    /// The channel with the facts that decide its bounds.
     #[must_use]
     pub const fn placed(&self) -> PlacedChannel {
         let Self { key, organisation, has_mailboxes, .. } = *self;
@@ -83,7 +83,7 @@ pub struct WantedMessages {
     pub channel: DueChannel,
     /// The selection among its messages.
     pub selection: MessageSelection,
-    /// Messages that are under way, or cannot be read.
+    /// Messages that are being sent, or cannot be read.
     pub except: Vec<i64>,
 }
 

@@ -27,7 +27,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// The end of a message that has expired without a last try.
+    /// The end of a message that has expired without a last attempt.
     #[must_use]
     pub fn expired(message: &DueMessage, at: Timestamp) -> Self {
         let attempt = Try {

@@ -140,7 +140,7 @@ pub async fn held_beyond(connection: &impl ConnectionTrait, until: Timestamp) ->
     Ok(held.into_tuple().all(connection).await?)
 }
 
-/// Holds messages from now on by this; they have a day from its end on.
+/// Sets this hold of messages; they have a day from its end on.
 ///
 /// # Errors
 /// When the database fails.
@@ -192,7 +192,7 @@ pub(super) fn untried(subject: Id) -> Condition {
         .add(Column::Tries.eq(0))
 }
 
-/// The time at which a message that waits for no other one is due: now, or when nothing holds it any more.
+/// The due time of a message that waits for no other one: now, or the end of its hold.
 pub(super) fn due_from(now: Timestamp) -> sea_orm::sea_query::SimpleExpr {
     let held = Expr::col((Entity, Column::HeldUntil));
     Expr::case(held.clone().gt(now.ms()), held).finally(now.ms()).into()

@@ -85,7 +85,8 @@ pub async fn find(
     wanted.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// The tries of these messages, oldest first. One that has been stored since a message was read is left out, as its end is.
+/// The attempts of these messages, oldest first. One that has been stored since a message was read is left out, like
+/// its end.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

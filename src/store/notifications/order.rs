@@ -18,10 +18,10 @@ use crate::store::MainError;
 use crate::store::notifications::finished_try::Ended;
 use crate::store::notifications::holds::due_from;
 
-/// The messages that do not overtake each other, of those of a channel about one subject.
+/// Scope within which messages of a channel about one subject must not overtake each other.
 #[derive(Clone, Copy)]
 enum QueueScope {
-    /// All of them: they arrive in one place.
+    /// All of them: they arrive at one place.
     Channel,
     /// Those for the same contact, or for no contact: the channel sends mails.
     Mailbox,
@@ -70,7 +70,8 @@ pub(super) async fn release_after(
     Ok(())
 }
 
-/// Makes every message due that waits for no other: one that was written while the one before it ended, or is tried again.
+/// Makes every message due that waits for no other: one that was written while the one before it ended, or is tried
+/// again.
 ///
 /// # Errors
 /// When the database fails.
@@ -82,7 +83,7 @@ pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp)
     Ok(released)
 }
 
-/// Makes those messages due that wait for no other, as far as they are `chosen`.
+/// Makes the `chosen` messages due that wait for no other.
 async fn release(
     connection: &impl ConnectionTrait,
     (now, scope): (Timestamp, QueueScope),
@@ -120,7 +121,7 @@ fn earlier_about_subject(scope: QueueScope) -> SelectStatement {
     query.and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id)))).to_owned()
 }
 
-/// The later ones that the other side has.
+/// The later ones that were delivered.
 fn delivered_about_subject(scope: QueueScope) -> SelectStatement {
     let later = Alias::new("later");
     let mut query = about_subject(&later, scope);
@@ -162,7 +163,7 @@ fn waits_for_digest() -> SimpleExpr {
 pub struct OutOfOrder {
     /// An earlier one about the same subject has not ended: it was redelivered.
     pub too_early: HashSet<i64>,
-    /// The other side has a later one about the same subject.
+    /// A later one about the same subject was delivered.
     pub too_late: HashSet<i64>,
 }
 
@@ -203,7 +204,7 @@ pub async fn queue_up(connection: &impl ConnectionTrait, keys: &HashSet<i64>) ->
     Ok(())
 }
 
-/// Those messages of which the other side has a later one about the same subject.
+/// Messages that were followed by a delivered one about the same subject.
 pub(super) fn is_overtaken() -> Condition {
     let of_scope = |scope: QueueScope| scope.messages().and(Expr::exists(delivered_about_subject(scope)));
     Condition::any().add(of_scope(QueueScope::Channel)).add(of_scope(QueueScope::Mailbox))

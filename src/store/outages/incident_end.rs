@@ -1,4 +1,4 @@
-//! The outages that wait for the end of an incident, however many they are. Nothing that answers a client may use it.
+//! The outages that wait for the end of an incident, however many they are. Handlers of clients must not use it.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _, Query};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};

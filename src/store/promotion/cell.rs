@@ -1,6 +1,6 @@
-//! One value of a row, read from either database: checked, hashed, and written as PostgreSQL takes it in.
+//! One value of a row, read from either database: checked, hashed, and written in the form that PostgreSQL reads.
 //!
-//! Both sides become the same cells, so that one piece of code compares them.
+//! Both sides become the same cells, so that the same code compares them.
 
 use sea_orm::sqlx;
 use sea_orm::sqlx::postgres::PgRow;
@@ -86,7 +86,7 @@ impl Cells for PgRow {
 }
 
 impl Cell<'_> {
-    /// Fails unless PostgreSQL takes it in a column of this type.
+    /// Fails unless PostgreSQL accepts it in a column of this type.
     fn check(&self, kind: Kind) -> Result<(), Unfit> {
         let is_fit = match (self, kind) {
             (Self::Number(n), Kind::SmallInteger) => i16::try_from(*n).is_ok(),

@@ -37,7 +37,7 @@ pub enum PromotionError {
         /// The problem of the value.
         problem: String,
     },
-    /// Both sides do not hold the same.
+    /// Both sides differ.
     #[error(
         "{table}, {rows}: {there} rows in the target with checksum {target_sum}, {here} rows in the embedded installation with \
         checksum {source_sum}; do not use the target: empty it and promote again (the embedded installation is untouched)"

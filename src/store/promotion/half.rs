@@ -233,7 +233,8 @@ impl Half {
         }
     }
 
-    /// Makes the marker, if it is not there: both of its tables with one commit, before any other table. The lock is taken.
+    /// Creates the marker, if it does not exist: both of its tables with one commit, before any other table. The lock
+    /// is taken.
     ///
     /// # Errors
     /// When the marker is not of this installation in this state, or the database fails.
@@ -293,7 +294,7 @@ impl Half {
         Ok(Progress { position, rows: rows.unsigned_abs(), is_done })
     }
 
-    /// The statement that keeps the progress of a unit: name, position, rows, whether it is done.
+    /// The statement that stores the progress of a unit: name, position, rows, whether it is done.
     pub(super) fn progress_text(&self) -> String {
         format!(
             "INSERT INTO {}_promotion_progress (name, position, rows, is_done) VALUES ($1, $2, $3, $4) \

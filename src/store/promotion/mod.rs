@@ -145,7 +145,7 @@ impl Promotion {
         target.analyze(self.counted.iter().map(|counted| &counted.unit)).await
     }
 
-    /// Compares every row of both sides; one table a row of the answer.
+    /// Compares every row of both sides; returns one entry per table.
     ///
     /// # Errors
     /// When they differ, naming table and keys. When a side fails.
@@ -180,7 +180,7 @@ impl Promotion {
         Ok(sums.collect())
     }
 
-    /// Makes the target usable, if nothing was written to the source meanwhile.
+    /// Makes the target usable, if the source was not written to meanwhile.
     ///
     /// # Errors
     /// When something was, or the target fails.

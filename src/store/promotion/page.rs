@@ -21,7 +21,7 @@ pub(super) enum KeyPart {
     Text(String),
 }
 
-/// A place in a table: the values of its key.
+/// A position in a table: the values of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Position(pub(super) Vec<KeyPart>);
 
@@ -36,7 +36,7 @@ pub(super) struct Page {
 
 /// A query of rows, before its values are bound.
 pub(super) struct Rows<'t> {
-    /// The table, or the partition that holds the rows of a segment.
+    /// The table, or the partition with the rows of a segment.
     pub(super) from: &'t str,
     /// Its columns.
     pub(super) table: &'t Table,
@@ -45,7 +45,7 @@ pub(super) struct Rows<'t> {
 }
 
 impl Position {
-    /// The position of a row that holds the columns of the key and nothing else.
+    /// The position of a row with only the columns of the key.
     ///
     /// # Errors
     /// When a value is not of its column's type.

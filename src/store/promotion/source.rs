@@ -68,7 +68,7 @@ impl Embedded {
         Ok(opened)
     }
 
-    /// Everything that is to be moved, in the order in which it can be.
+    /// The units to move, in a possible order.
     ///
     /// # Errors
     /// When the catalogue of segments cannot be read, or a segment that counts is missing.

@@ -12,9 +12,9 @@ use watchkeeper_entities as entities;
 
 /// Rows of a page of small rows, which one commit moves.
 const SMALL_ROWS: u64 = 10_000;
-/// The same where a row may hold some kilobytes: answers, style sheets, blocks.
+/// The same where a row may have some kilobytes: answers, style sheets, blocks.
 const LARGE_ROWS: u64 = 256;
-/// The same where a row may hold megabytes.
+/// The same where a row may have megabytes.
 const HUGE_ROWS: u64 = 8;
 
 /// A table, or the part of it in one segment.
@@ -24,9 +24,10 @@ pub struct Table {
     pub name: &'static str,
     /// Its columns, in the order of the entity.
     pub columns: Vec<Column>,
-    /// Places of the columns that pages are cut by.
+    /// Indexes of the columns that pages are cut by.
     pub(super) key: Vec<usize>,
-    /// Places of the columns that rows are ordered by; the key comes first, and no two rows are the same in all of them.
+    /// Indexes of the columns that rows are ordered by; the key comes first, and no two rows are the same in all of
+    /// them.
     pub(super) order: Vec<usize>,
     /// The database draws its key.
     pub has_drawn_key: bool,

@@ -74,7 +74,7 @@ impl Target {
         )))
     }
 
-    /// Marks both as this installation's and makes their tables.
+    /// Marks both as this installation's and creates their tables.
     ///
     /// # Errors
     /// When another promotion writes to them or has ended in them meanwhile, or the tables cannot be made.
@@ -128,7 +128,7 @@ impl Target {
         Ok(())
     }
 
-    /// Takes the markers away, that of main first, or both at once where both are one: from then on a server may start.
+    /// Removes the markers, that of main first, or both at once where both are one: from then on a server may start.
     ///
     /// # Errors
     /// When the database fails.
@@ -158,13 +158,13 @@ impl Target {
         self.finish_history(installation, state).await
     }
 
-    /// Both are one database, in which each sees the marker of the other.
+    /// Returns true if both are one database, in which each sees the marker of the other.
     async fn is_one(&mut self) -> Result<bool, PromotionError> {
         let sees_history = self.main.marker("history").await?.is_some();
         Ok(sees_history && self.history.marker("main").await?.is_some())
     }
 
-    /// Takes the marker of the history away, if it is there: a promotion may have been cut off between both databases.
+    /// Removes the marker of the history, if it exists: a promotion may have been cut off between both databases.
     ///
     /// # Errors
     /// When the database fails.

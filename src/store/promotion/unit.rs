@@ -54,7 +54,7 @@ impl Unit {
         Rows { from: self.table.name, table: &self.table, filter: self.filter.as_deref() }
     }
 
-    /// Its rows in the target: all that is there, so that nothing more may be.
+    /// All rows in its target, so that additional ones are detected.
     pub(super) fn target_rows(&self) -> Rows<'_> {
         Rows { from: &self.target, table: &self.table, filter: None }
     }

@@ -21,7 +21,7 @@ pub struct Shown {
     pub components_count: u64,
 }
 
-/// Reads the parts of these pages that come from other tables, as far as the sight shows them, by the key of the page.
+/// Reads the parts of these pages that come from other tables, restricted to the sight, by the key of the page.
 ///
 /// # Errors
 /// When the database fails.

@@ -26,7 +26,7 @@ use crate::store::statuspages::row::to_row;
 /// statements.
 const RELEASED_AT_ONCE: u64 = 1_000;
 
-/// Returns true if an organisation must not take this slug: a page has it, or it is kept for another organisation.
+/// Returns true if an organisation must not take this slug: a page has it, or it is held for another organisation.
 ///
 /// # Errors
 /// When the database fails.
@@ -68,8 +68,8 @@ pub async fn taken_among(
     Ok(pages.into_iter().chain(held).collect())
 }
 
-/// Stores a new page under its slug; its `key` is given by the database and returned in the result. `None` when another page
-/// has the slug, or it is kept for another organisation; then nothing is stored.
+/// Stores a new page under its slug; its `key` is assigned by the database and returned in the result. `None` when
+/// another page has the slug, or it is held for another organisation; then nothing is stored.
 ///
 /// # Errors
 /// When the database fails.
@@ -146,7 +146,7 @@ pub async fn hold(
     release_beyond(connection, of_organisation, holds_of_organisation(pages)).await
 }
 
-/// Frees the slugs that these rows keep, but for the `most` that were given up last.
+/// Frees the slugs of these rows, except for the `most` that were given up last.
 async fn release_beyond(
     connection: &impl ConnectionTrait,
     rows: Condition,

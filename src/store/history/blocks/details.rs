@@ -108,7 +108,7 @@ impl Details {
     }
 }
 
-/// The values of one check in the columns of [`Details`]; 0 where it has nothing.
+/// The values of one check in the columns of [`Details`]; 0 where it has none.
 pub(super) struct Detail {
     phases: [u32; PHASES],
     total: u32,
@@ -177,7 +177,7 @@ fn take_read<'a>(
     values.as_mut().map(|values| take(values, present, length)).transpose()
 }
 
-/// The next `length` values, or nothing where there are none.
+/// The next `length` values, or none where the column is missing.
 pub(super) fn take<'a>(
     values: &mut &'a [u32],
     present: bool,

@@ -41,7 +41,7 @@ pub use read::Wanted;
 
 use crate::clock::Timestamp;
 
-/// Most checks of one block. Bounds what a damaged count can make a reader allocate.
+/// Maximum number of checks of one block. Bounds the memory that a reader allocates for a damaged count.
 pub const MAX_CHECKS: usize = 8_192;
 
 /// Checks of one series, sealed.

@@ -69,7 +69,7 @@ impl Packing {
     }
 }
 
-/// Reads `count` numbers; nothing may follow them.
+/// Reads `count` numbers; no bytes may follow them.
 pub(super) fn read<T: Whole>(mut reader: Reader<'_>, count: usize) -> Result<Vec<T>, BlockError> {
     let least = reader.number()?;
     let width = u32::from(reader.byte()?);
@@ -134,7 +134,7 @@ fn read_bits<T: Whole>(bytes: &[u8], width: u32, least: u64, count: usize) -> Re
     Ok(values)
 }
 
-/// Numbers of which some might not fit.
+/// Reads numbers that might not fit.
 #[cold]
 fn read_wide_bits<T: Whole>(
     bytes: &[u8],
@@ -145,7 +145,7 @@ fn read_wide_bits<T: Whole>(
     (0..count).map(|at| narrow(number(bytes, width, at).wrapping_add(least))).collect()
 }
 
-/// The number at a place, of at most [`WIDEST`] or 64 bits.
+/// The number at an index, of at most [`WIDEST`] or 64 bits.
 fn number(bytes: &[u8], width: u32, at: usize) -> u64 {
     let bit = at * width as usize;
     (window(bytes, bit / 8) >> (bit % 8)) & mask(width)

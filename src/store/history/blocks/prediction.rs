@@ -18,7 +18,7 @@ pub(super) enum Signed {
 pub(super) struct Prediction {
     /// The phase that is the rest of the total after the others and the overhead.
     pub(super) implied: Option<usize>,
-    /// The response time is stored as it is, not against the total.
+    /// The response time is stored directly, not relative to the total.
     pub(super) raw_response: bool,
     /// The signed columns that hold negative numbers: only these pay the bit for the sign.
     negative: u8,
@@ -65,7 +65,7 @@ pub(super) fn spread(values: &[u32]) -> u64 {
     values.iter().map(|value| u64::from(u32::BITS - value.abs_diff(mean).leading_zeros())).sum()
 }
 
-/// The deviation from the usual interval that most checks have none of: the majority, if there is one.
+/// The usual interval, from which most checks do not deviate: that of the majority, if there is one.
 pub(super) fn usual(intervals: impl Iterator<Item = i64>) -> i64 {
     let (mut usual, mut lead) = (0, 0_u32);
     for interval in intervals {

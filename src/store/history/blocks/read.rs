@@ -85,7 +85,7 @@ impl Body<'_> {
         Ok(found)
     }
 
-    /// Every check as far as figures need it, oldest first.
+    /// Every check reduced to the fields for figures, oldest first.
     ///
     /// # Errors
     /// When the body is malformed.

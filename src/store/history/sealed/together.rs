@@ -14,7 +14,7 @@ use crate::store::history::segments::storage::OpenSegment;
 /// Something of one of several segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found<T> {
-    /// The place of its segment among them.
+    /// The index of its segment among them.
     pub place: usize,
     /// The item.
     pub item: T,

@@ -24,7 +24,7 @@ use crate::store::{HistoryError, Reader};
 const PAGE_BYTES: u32 = 1_024;
 /// Connections to one segment file: a writer and readers of the API.
 const CONNECTIONS: u32 = 3;
-/// The time for which a connection to a segment file is kept without use.
+/// The time for which an unused connection to a segment file is kept.
 const IDLE: Duration = Duration::from_secs(60);
 /// Segments of PostgreSQL that one statement reads.
 const PARTITIONS_TOGETHER: usize = 16;
@@ -80,7 +80,7 @@ pub struct OpenSegment {
 }
 
 impl SegmentStorage {
-    /// Beside this SQLite file: a folder of the same name, ending in `.segments`.
+    /// Beside this SQLite file: a folder of the same name with the extension `.segments`.
     pub(in crate::store) fn beside(file: &Path, limits: &StoreLimits) -> Self {
         Self::Files(Files {
             folder: file.with_extension("segments"),
@@ -89,7 +89,7 @@ impl SegmentStorage {
         })
     }
 
-    /// Makes the segment's file or partitions, if they are not there.
+    /// Creates the segment's file or partitions, if they do not exist.
     ///
     /// # Errors
     /// When the folder cannot be written or the database fails.
@@ -138,7 +138,7 @@ impl SegmentStorage {
         match self {
             // Each file has connections of its own.
             Self::Files(_) => ReadingPace { together: 1, at_once: FILES_AT_ONCE },
-            // They share the connections of the history, and so do results that are to be written.
+            // They share the connections of the history with the writers of results.
             Self::Partitions(_) => ReadingPace { together: PARTITIONS_TOGETHER, at_once: 1 },
         }
     }
@@ -316,7 +316,7 @@ async fn make_partitions(connection: &Reader, id: SegmentId) -> Result<(), DbErr
     Ok(())
 }
 
-/// The statements that make a segment's partitions, if they are not there.
+/// The statements that create a segment's partitions, if they do not exist.
 pub(in crate::store) fn partition_texts(id: SegmentId) -> [String; 8] {
     [
         format!("CREATE TABLE IF NOT EXISTS check_block_{id} PARTITION OF check_block FOR VALUES IN ({id})"),

@@ -86,7 +86,7 @@ pub async fn keys(
     Ok(mine.order_by_asc(Column::Id).into_tuple().all(connection).await?)
 }
 
-/// Takes the window of this maintenance out of its series, if it has one: it is not created again.
+/// Removes the window of this maintenance from its series, if it has one: it is not created again.
 ///
 /// # Errors
 /// When the database fails.
