@@ -7,7 +7,7 @@ use crate::id::Id;
 
 /// Length of a name, in characters.
 pub const NAME_LENGTH: std::ops::RangeInclusive<usize> = 1..=255;
-/// Most tags of a scope.
+/// Maximum number of tags of a scope.
 pub const TAGS_MAX: usize = 50;
 
 /// An access scope; its tags are stored beside it.

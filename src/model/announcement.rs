@@ -6,9 +6,9 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::translated::Translated;
 
-/// Most services that an announcement names.
+/// Maximum number of services that an announcement names.
 pub const SERVICES_MAX: usize = 500;
-/// Most pages that are chosen for an announcement.
+/// Maximum number of pages that are chosen for an announcement.
 pub const STATUSPAGES_MAX: usize = 100;
 
 /// The author of an announcement: a token, under its name at that time.

@@ -15,7 +15,7 @@ use crate::model::recurrence::zone::Zone;
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of contacts of an organisation, whatever its plan allows.
 pub const CONTACTS_MAX: u64 = 1_000;
-/// Most channels of a contact.
+/// Maximum number of channels of a contact.
 pub const CHANNELS_MAX: usize = 10;
 
 /// A contact as it is stored.

@@ -9,7 +9,7 @@ use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::rules::FlappingRule;
 use crate::model::status_line::{Change, StatusLine};
 
-/// The end of a status line, and the turns that lead up to it.
+/// The end of a status line, and the transitions that lead up to it.
 #[derive(Clone, Debug, Default)]
 pub struct Course {
     line: StatusLine,
@@ -38,7 +38,7 @@ impl Course {
         self.line.status()
     }
 
-    /// The turns that lead up to it.
+    /// The transitions that lead up to it.
     #[must_use]
     pub fn flapping(&self) -> Flapping {
         self.flapping.as_deref().cloned().unwrap_or_default()

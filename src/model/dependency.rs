@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::{NamedService, ServiceKey};
 
-/// Most entries of a service.
+/// Maximum number of entries of a service.
 pub const DEPENDENCIES_MAX: usize = 20;
 
 /// Something that a service depends on.

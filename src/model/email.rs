@@ -4,9 +4,9 @@
 
 use crate::model::domain_names::is_label;
 
-/// Most characters of an address.
+/// Maximum number of characters of an address.
 const ADDRESS_LENGTH: usize = 254;
-/// Most characters before the `@`.
+/// Maximum number of characters before the `@`.
 const LOCAL_LENGTH: usize = 64;
 
 /// Returns true if the text has the form `local@domain.tld`.

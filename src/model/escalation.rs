@@ -13,17 +13,17 @@ use crate::model::notification::routing::{Concerned, Routed, RoutedServices};
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Most policies of an organisation.
+/// Maximum number of policies of an organisation.
 pub const POLICIES_MAX: usize = 100;
-/// Most steps of a policy; it has one at least.
+/// Maximum number of steps of a policy; it has one at least.
 pub const STEPS_MAX: usize = 20;
-/// Most channels of a step.
+/// Maximum number of channels of a step.
 pub const CHANNELS_MAX: usize = 20;
-/// Most contacts of a step.
+/// Maximum number of contacts of a step.
 pub const CONTACTS_MAX: usize = 20;
 /// Most on-call schedules of a step.
 pub const SCHEDULES_MAX: usize = 20;
-/// Most incident policies that a policy names.
+/// Maximum number of incident policies that a policy names.
 pub const INCIDENT_POLICIES_MAX: usize = 20;
 /// Seconds between a step and the one before it, or the start of the incident.
 pub const AFTER_SECONDS: RangeInclusive<u32> = 0..=86_400;
@@ -39,7 +39,7 @@ pub struct EscalationPolicy {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// Its place in the order, from 1.
+    /// Its position in the order, from 1.
     pub position: i32,
     /// 1..255 characters.
     pub name: String,
@@ -135,7 +135,7 @@ pub fn first_match<'a>(policies: &'a [EscalationPolicy], case: &Case) -> Option<
 pub struct Progress {
     /// The round, from 1.
     pub round: u32,
-    /// The place of the next step, from 0.
+    /// The index of the next step, from 0.
     pub next_step: usize,
     /// The time of the next step; `None` when the last step of the last round is done.
     pub due_at: Option<Timestamp>,

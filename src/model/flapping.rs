@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::model::history::MeasuredStatus;
 use crate::model::rules::{CHANGES, FlappingRule, MINUTES};
 
-/// The turns of a service, as far as they decide, and whether it flaps. Oldest first.
+/// The transitions of a service, as far as they decide, and whether it flaps. Oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flapping {
     turns: VecDeque<Timestamp>,
@@ -19,7 +19,7 @@ pub struct Flapping {
     told_at: Option<Timestamp>,
 }
 
-/// Returns true if this change of the status is a turn.
+/// Returns true if this change of the status is a transition.
 #[must_use]
 pub const fn is_turn(from: MeasuredStatus, to: MeasuredStatus) -> bool {
     const fn is_bad(status: MeasuredStatus) -> bool {
@@ -54,7 +54,7 @@ impl Flapping {
         begins.then(|| self.told(at))
     }
 
-    /// Returns the moment at which it is over if no further turn comes; `None` while the service does not flap.
+    /// Returns the moment at which it is over if no further transition comes; `None` while the service does not flap.
     #[must_use]
     pub fn settles_at(&self, rule: FlappingRule) -> Option<Timestamp> {
         let newest = self.turns.back().copied().max(self.told_at).unwrap_or_default();
@@ -117,7 +117,7 @@ impl Flapping {
         self.turns.iter_mut().chain(&mut self.told_at).for_each(|at| *at = at.plus_ms(jump_ms));
     }
 
-    /// The same without turns after `until`, which were recorded under a clock that was wrong.
+    /// The same without transitions after `until`, which were recorded under a clock that was wrong.
     #[must_use]
     pub fn until(mut self, until: Timestamp) -> Self {
         self.turns.retain(|turn| *turn <= until);

@@ -212,7 +212,7 @@ pub struct ChosenPage {
 /// One entry of a timeline.
 pub type TimelineEntry = announcement::TimelineEntry<IncidentStatus>;
 
-/// An incident with everything that hangs on it.
+/// An incident with everything that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholeIncident {
     /// The incident.

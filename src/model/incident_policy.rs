@@ -13,7 +13,7 @@ use crate::model::word::words;
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Most policies of an organisation.
+/// Maximum number of policies of an organisation.
 pub const POLICIES_MAX: usize = 100;
 /// Seconds for which an outage may have to last, or a recovery.
 pub const PATIENCE_SECONDS: RangeInclusive<u32> = 0..=86_400;
@@ -199,7 +199,7 @@ pub struct IncidentPolicy {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// Its place in the order, from 1.
+    /// Its position in the order, from 1.
     pub position: i32,
     /// 1..255 characters.
     pub name: String,

@@ -137,7 +137,7 @@ impl LifecycleEffect {
         Self::Publish(PublishedAct { kind: Kind::Incident, key, act, former })
     }
 
-    /// Returns true for a message that may leave at once.
+    /// Returns true for a message that may be sent at once.
     #[must_use]
     pub fn leaves_now(&self) -> bool {
         matches!(self, Self::Enqueue(outgoing) if outgoing.delivery.hold.is_none())

@@ -37,7 +37,7 @@ use crate::model::word::words;
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Most channels of an organisation.
+/// Maximum number of channels of an organisation.
 pub const CHANNELS_MAX: u64 = 200;
 
 words! {

@@ -11,13 +11,13 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::history::StoredCheck;
 
-/// Most services of an incident that have evidence: those that joined first.
+/// Maximum number of services of an incident that have evidence: those that joined first.
 pub const SERVICES_MAX: usize = 50;
-/// Most characters of the text of a failure.
+/// Maximum number of characters of the text of a failure.
 pub const MESSAGE_LENGTH: usize = 300;
-/// Most locations that are named on either side.
+/// Maximum number of locations that are named on either side.
 pub const LOCATIONS_MAX: usize = 20;
-/// Most services that are named as those that it depends on.
+/// Maximum number of dependencies that are named.
 pub const PARENTS_MAX: usize = 5;
 
 /// Evidence that a service is in trouble.

@@ -31,9 +31,9 @@ impl Default for Rules {
     }
 }
 
-/// Turns that a service may make before it counts as flapping; 0 = it never does.
+/// Transitions that a service may make before it counts as flapping; 0 = it never does.
 pub const CHANGES: RangeInclusive<u8> = 0..=100;
-/// Minutes in which turns are counted.
+/// Minutes in which transitions are counted.
 pub const MINUTES: RangeInclusive<u16> = 1..=1_440;
 
 /// The rule for flapping of a service.
@@ -41,7 +41,7 @@ pub const MINUTES: RangeInclusive<u16> = 1..=1_440;
 pub struct FlappingRule {
     /// More transitions than these start it, at most half as many end it; 0 = it never starts. Within [`CHANGES`].
     pub changes: u8,
-    /// Minutes in which turns are counted; within [`MINUTES`].
+    /// Minutes in which transitions are counted; within [`MINUTES`].
     pub minutes: u16,
 }
 
@@ -52,7 +52,7 @@ impl Default for FlappingRule {
 }
 
 impl FlappingRule {
-    /// The milliseconds in which turns are counted.
+    /// The milliseconds in which transitions are counted.
     #[must_use]
     pub const fn window_ms(self) -> i64 {
         self.minutes as i64 * 60_000

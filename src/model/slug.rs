@@ -7,7 +7,7 @@ use deunicode::deunicode;
 
 use crate::id::Id;
 
-/// Most characters of a slug: a DNS label.
+/// Maximum number of characters of a slug: a DNS label.
 pub const SLUG_LENGTH: usize = 63;
 /// Random characters of a slug without a name.
 const RANDOM_LENGTH: usize = 8;

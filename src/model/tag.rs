@@ -12,9 +12,9 @@ use crate::clock::Timestamp;
 use crate::id::{ID_LENGTH, Id};
 use crate::model::word::words;
 
-/// Most characters of a key.
+/// Maximum number of characters of a key.
 pub const KEY_MAX_LENGTH: usize = 50;
-/// Most characters of a value.
+/// Maximum number of characters of a value.
 pub const VALUE_MAX_LENGTH: usize = 100;
 
 const PALETTE: [&str; 12] = [

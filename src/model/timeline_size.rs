@@ -7,9 +7,9 @@
 use crate::model::announcement::TimelineEntry;
 use crate::model::translated::Translated;
 
-/// Most entries of a timeline.
+/// Maximum number of entries of a timeline.
 pub const ENTRIES_MAX: usize = 1_000;
-/// Most characters of all entries of a timeline, in all languages.
+/// Maximum number of characters of all entries of a timeline, in all languages.
 pub const CHARACTERS_MAX: usize = 1_000_000;
 /// Entries beyond both limits that are kept for the end.
 const ENTRIES_OF_END: usize = 2;

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// Most digits of an escape.
+/// Maximum number of digits of an escape.
 const ESCAPE_DIGITS: usize = 6;
 
 /// One character as it is understood.

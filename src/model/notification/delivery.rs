@@ -64,7 +64,7 @@ pub enum FaultOwner {
 pub struct Delivery {
     /// Key of the row; they rise in the order of the events of an incident.
     pub key: i64,
-    /// The id that the receiver sees: the same on every try.
+    /// The id that the receiver sees: the same on every attempt.
     pub id: Id,
     /// Database key of the organisation.
     pub organisation: i64,
@@ -82,7 +82,7 @@ pub struct Delivery {
     pub created_at: Timestamp,
     /// The time at which it is given up.
     pub expires_at: Timestamp,
-    /// The time of the next try; `None` when there is none, or an earlier message about the same subject waits.
+    /// The time of the next attempt; `None` when there is none, or an earlier message about the same subject waits.
     pub due_at: Option<Timestamp>,
     /// The time at which it was delivered, given up or gathered.
     pub ended_at: Option<Timestamp>,

@@ -19,7 +19,7 @@ pub const PLACES: usize = 1_024;
 const ORGANISATION_PLACES: usize = 128;
 /// Maximum of one channel.
 const CHANNEL_PLACES: usize = 16;
-/// Most of a channel that sends mails: the conversation with a mail server may take minutes.
+/// Maximum number of attempts of a channel that sends mails: the conversation with a mail server may take minutes.
 const MAIL_CHANNEL_PLACES: usize = 24;
 /// The part of the free slots that an organisation may take: an eighth.
 const ORGANISATION_SHARE: usize = 8;
@@ -105,7 +105,7 @@ struct MessageQueue {
     subject: String,
 }
 
-/// The tries that are under way.
+/// The running attempts.
 #[derive(Clone, Debug, Default)]
 pub struct OccupiedPlaces {
     total: usize,

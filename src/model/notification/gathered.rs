@@ -8,7 +8,7 @@ use crate::model::notification::delivery::Delivery;
 use crate::model::notification::digest::{DigestEntry, DigestFacts, ENTRIES_MAX, HeldBy};
 use crate::model::notification::message::Message;
 
-/// Most lines of the text of a digest.
+/// Maximum number of lines of the text of a digest.
 const LINES_MAX: usize = 20;
 
 /// A message for a digest.

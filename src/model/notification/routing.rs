@@ -5,9 +5,9 @@ use crate::model::incident::{Severity, WholeIncident};
 use crate::model::notification::event::Event;
 use crate::model::notification::quiet::QuietHours;
 
-/// Most tags of a channel.
+/// Maximum number of tags of a channel.
 pub const TAGS_MAX: usize = 20;
-/// Most services of a channel that are chosen one by one.
+/// Maximum number of services of a channel that are chosen one by one.
 pub const SERVICES_MAX: usize = 100;
 
 /// The messages that a channel gets.

@@ -7,7 +7,7 @@ use crate::id::Id;
 use crate::model::contact::NamedContact;
 use crate::model::time_range::TimeRange;
 
-/// Most overrides of an organisation, most absences, most cover requests.
+/// Maximum number each of overrides, absences and cover requests of an organisation.
 pub const ENTRIES_MAX: u64 = 5_000;
 /// The time after which entries that are over make room for new ones, in milliseconds: they are too old to be shown.
 pub const KEPT_MS: i64 = 400 * DAY_MS;

@@ -15,9 +15,9 @@ use crate::model::time_range::TimeRange;
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Maximum number of schedules of an organisation, whatever its plan allows.
 pub const SCHEDULES_MAX: u64 = 200;
-/// Most layers of a schedule; it has one at least.
+/// Maximum number of layers of a schedule; it has one at least.
 pub const LAYERS_MAX: usize = 10;
-/// Most contacts of a layer; it has one at least.
+/// Maximum number of contacts of a layer; it has one at least.
 pub const CONTACTS_MAX: usize = 50;
 /// Days, or weeks, or hours between two hand-overs.
 pub const LENGTH: RangeInclusive<u32> = 1..=366;

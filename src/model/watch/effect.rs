@@ -26,7 +26,7 @@ pub enum Effect {
 /// An attempt to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// Place of the location in the plan.
+    /// Index of the location in the plan.
     pub slot: usize,
     /// The due time of the check.
     pub scheduled_at: Timestamp,
@@ -59,7 +59,7 @@ pub enum Heard {
 /// A request to a location that keeps its own schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Urge {
-    /// Place of the location in the plan.
+    /// Index of the location in the plan.
     pub slot: usize,
     /// It is to check at once instead of at its next due time.
     pub look_now: bool,
@@ -70,7 +70,7 @@ pub struct Urge {
 /// A location's result, compared with those of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opinion {
-    /// Place of the location in the plan.
+    /// Index of the location in the plan.
     pub slot: usize,
     /// True if it is `down` where the others are `up`.
     pub contradicts: bool,

@@ -12,7 +12,7 @@ use crate::model::watch::recovery::Recovery;
 /// The past of a service, from the history.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// The newest result of each location that has one, by the location's place in the plan.
+    /// The newest result of each location that has one, by the index of the location in the plan.
     pub votes: Vec<(usize, Vote)>,
     /// The newest results of locations that this process does not know yet.
     pub absent: Vec<AbsentVote>,
@@ -22,7 +22,7 @@ pub struct Memory {
     pub status: MeasuredStatus,
     /// The time of its start.
     pub status_since: Option<Timestamp>,
-    /// Its turns lately, and whether it flaps.
+    /// Its recent transitions, and whether it flaps.
     pub flapping: Flapping,
     /// Set while the verdict is down, if the progress of the recovery is known.
     pub recovery: Option<Recovery>,
@@ -63,7 +63,7 @@ pub(in crate::model) struct Resumed {
     pub(in crate::model) line: StatusLine,
     /// The changes with which it continues.
     pub(in crate::model) changes: Vec<Change>,
-    /// Its turns lately, and whether it flaps.
+    /// Its recent transitions, and whether it flaps.
     pub(in crate::model) flapping: Flapping,
     /// Set while the verdict is down.
     pub(in crate::model) recovery: Option<Recovery>,
