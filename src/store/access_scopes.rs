@@ -112,7 +112,7 @@ pub async fn is_name_taken(
     Ok(same.count(connection).await? > 0)
 }
 
-/// Stores a new scope without tags; its `key` is given by the database and returned in the result.
+/// Stores a new scope without tags; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.

@@ -20,7 +20,7 @@ use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 use crate::store::MainError;
 
-/// Services in one statement: far below what a statement may bind.
+/// Services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 /// Maximum number of announcements of a kind that a page shows.
 const MOST: usize = 200;

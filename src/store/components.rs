@@ -150,7 +150,7 @@ pub async fn count_made(connection: &impl ConnectionTrait, page: i64) -> Result<
     Ok(made.count(connection).await?)
 }
 
-/// Stores a new component; its `key` is given by the database and returned in the result.
+/// Stores a new component; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.

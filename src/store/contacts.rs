@@ -112,7 +112,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// Stores a new contact; its `key` is given by the database.
+/// Stores a new contact; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.

@@ -127,7 +127,7 @@ pub async fn due(
     query.all(connection).await?.into_iter().map(from_row).collect()
 }
 
-/// Stores a new domain; its `key` is given by the database and returned in the result.
+/// Stores a new domain; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.

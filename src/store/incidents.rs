@@ -86,7 +86,7 @@ pub async fn of_key_for_update(
     }
 }
 
-/// The incident with everything that hangs on it, as far as the sight shows it.
+/// The incident with everything that belongs to it, restricted to the sight.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

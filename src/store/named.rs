@@ -10,7 +10,7 @@ use watchkeeper_entities::service;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::store::MainError;
 
-/// Keys in one statement: a statement takes a limited number of values.
+/// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
 
 /// Reads the services that a query selects, in its order.

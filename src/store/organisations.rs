@@ -13,7 +13,7 @@ use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::store::{MainError, incident_policies};
 
-/// Most keys per statement.
+/// Maximum number of keys per statement.
 const KEYS_AT_ONCE: usize = 1_000;
 
 /// Stores an organisation with its initial incident policy; its `key` is assigned by the database and returned in the

@@ -23,7 +23,7 @@ use crate::model::service_outline::ServiceOutline;
 use crate::store::MainError;
 use crate::store::services::outlines;
 
-/// Most keys in one statement: far below what a statement may bind.
+/// Maximum number of keys per statement: far below the limit of bound values.
 const CHUNK: usize = 1_000;
 
 /// The outages of these services that have one, kept from others until the transaction ends.

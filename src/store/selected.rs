@@ -14,7 +14,7 @@ use crate::model::tag::TagName;
 use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, named, tags};
 
-/// Keys in one statement: a statement takes a limited number of values.
+/// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
 
 /// A selection of services.

@@ -23,7 +23,7 @@ use crate::model::sight::Sight;
 use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, PageWindow, organisations};
 
-/// Keys in one statement: a statement takes a limited number of values.
+/// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
@@ -203,7 +203,7 @@ pub async fn by_keys(
     Ok(found)
 }
 
-/// Stores a new service; its `key` is given by the database and returned in the result.
+/// Stores a new service; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.

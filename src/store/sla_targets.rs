@@ -82,7 +82,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(seen(Sight::whole(organisation)).count(connection).await?)
 }
 
-/// Stores a new target; its `key` is given by the database.
+/// Stores a new target; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.

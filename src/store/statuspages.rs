@@ -110,7 +110,7 @@ pub async fn update(connection: &impl ConnectionTrait, page: &Statuspage) -> Res
     Ok(())
 }
 
-/// Deletes the page with everything that hangs on it; its slug is kept for the organisation for a while.
+/// Deletes the page with everything that belongs to it; its slug is kept for the organisation for a while.
 ///
 /// # Errors
 /// When the database fails.

@@ -228,7 +228,7 @@ pub async fn keys_of_services(
     Ok(tags)
 }
 
-/// Stores a new tag; its `row` is given by the database and returned in the result.
+/// Stores a new tag; its `row` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.

@@ -11,10 +11,10 @@ use crate::store::MainError;
 /// SHA-256 of a token's text.
 pub type TokenHash = [u8; 32];
 
-/// Keys in one statement: a statement takes a limited number of values.
+/// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
 
-/// Stores a token; its `key` is given by the database and returned in the result.
+/// Stores a token; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.

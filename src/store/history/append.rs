@@ -23,7 +23,7 @@ const CHECK_WIDTH: u8 = 18;
 const CHANGE_COLUMNS: &str = "service_id, at, from_status, to_status, cause";
 const CHANGE_WIDTH: usize = 5;
 
-/// Most rows per statement: 1,024 of 18 values stay below SQLite's limit of 32,766 values a statement.
+/// Maximum number of rows per statement: 1,024 of 18 values stay below SQLite's limit of 32,766 values a statement.
 const CHUNK_MAX_ROWS: usize = 1_024;
 
 /// Rows that are sent to PostgreSQL at a time: it inserts them while the next are made.

@@ -17,9 +17,10 @@ use crate::store::HistoryError;
 use crate::store::history::fresh::{FreshCheck, of_service};
 use crate::store::history::locations::LocationNumbers;
 
-/// Most results of one service: each of its locations has several among them, also while they check every second.
+/// Maximum number of results of one service: each of its locations has several among them, also while they check
+/// every second.
 const RESULTS_OF_ONE_SERVICE: u64 = 40;
-/// Services in one statement: SQLite joins 500 selects at most.
+/// Services per statement: SQLite joins 500 selects at most.
 const SERVICES_PER_STATEMENT: usize = 100;
 
 /// A service whose newest results are requested.

@@ -23,7 +23,7 @@ use crate::store::history::blocks::{Block, BlockError};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{Segment, SegmentId};
 
-/// Most bodies per statement.
+/// Maximum number of bodies per statement.
 const BODIES_AT_ONCE: usize = 16;
 
 /// The results of one service from one location.

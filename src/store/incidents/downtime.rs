@@ -11,7 +11,7 @@ use crate::store::MainError;
 use crate::store::incidents::list::IncidentFilter;
 use crate::store::incidents::{affected, rows};
 
-/// Services in one statement: a statement takes a limited number of values.
+/// Services per statement: a statement takes a limited number of values.
 const SERVICES_AT_ONCE: usize = 1_000;
 
 /// The time of an incident that counts as downtime of a service.

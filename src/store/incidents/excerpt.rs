@@ -19,7 +19,7 @@ use crate::model::sight::Sight;
 use crate::store::MainError;
 use crate::store::incidents::{affected, automation, links, rows, whole};
 
-/// Most services of an incident that is read whole.
+/// Maximum number of services of an incident that is read whole.
 pub const WHOLE_MAX: u64 = 1_000;
 /// The services that are read of every incident: those that it affected first. Titles and messages name no more.
 const FIRST: u64 = 50;

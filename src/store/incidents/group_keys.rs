@@ -16,7 +16,7 @@ use crate::model::group_key::GroupKey;
 use crate::model::incident_policy::IncidentPolicy;
 use crate::store::MainError;
 
-/// Keys in one statement: far below what a statement may bind.
+/// Keys per statement: far below the limit of bound values.
 const KEYS_PER_STATEMENT: usize = 1_000;
 
 /// The open incidents of each of these keys, opened by this policy or by a deleted one of the organisation, the

@@ -22,7 +22,7 @@ use crate::store::MainError;
 use crate::store::incidents::evidence;
 use crate::store::scoped::{Rows, narrowed};
 
-/// Services in one statement: far below what a statement may bind.
+/// Services per statement: far below the limit of bound values.
 pub(super) const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// The pages of the sight that were chosen for an incident, in the order of the client.

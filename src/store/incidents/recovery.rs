@@ -17,7 +17,7 @@ use crate::model::incident::IncidentKind;
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
 
-/// Most services in one statement: far below what a statement may bind.
+/// Maximum number of services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// A service that an open incident still affects.

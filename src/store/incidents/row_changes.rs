@@ -12,10 +12,10 @@ use crate::store::MainError;
 use crate::store::incidents::links::Audience;
 use crate::store::incidents::{automation, links, rows};
 
-/// Incidents in one statement: far below what a statement may bind.
+/// Incidents per statement: far below the limit of bound values.
 const INCIDENTS_PER_STATEMENT: usize = 1_000;
 
-/// Stores a new incident with everything that hangs on it; its `key` is given by the database.
+/// Stores a new incident with everything that belongs to it; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.

@@ -11,10 +11,10 @@ use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
 use crate::store::MainError;
 use crate::store::maintenances::to_row;
 
-/// Most keys in one statement.
+/// Maximum number of keys per statement.
 const CHUNK: usize = 1_000;
 
-/// Stores a new maintenance without its links; its `key` is given by the database and returned in the result.
+/// Stores a new maintenance without its links; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.

@@ -165,7 +165,7 @@ pub async fn claim(connection: &impl ConnectionTrait, key: SeriesKey) -> Result<
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// Stores a new series; its `key` is given by the database and returned in the result.
+/// Stores a new series; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.

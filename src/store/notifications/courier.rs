@@ -23,7 +23,7 @@ use crate::store::{Database, MainError};
 
 /// The number of the advisory lock of PostgreSQL that the courier holds.
 const COURIER_LOCK: i64 = 0x5741_5443_484b_434f;
-/// Rows in one statement.
+/// Rows per statement.
 const CHUNK: usize = 500;
 
 /// The right to deliver, of one process at a time: messages of a subject stay in order, and are not sent twice.

@@ -10,7 +10,7 @@ use crate::model::notification::delivery::{Delivery, DeliveryStatus};
 use crate::store::MainError;
 use crate::store::notifications::from_row;
 
-/// Rows in one statement.
+/// Rows per statement.
 const CHUNK: usize = 500;
 
 /// Messages of a channel that have not ended, except those for a contact, which are never part of a digest.

@@ -16,7 +16,7 @@ use crate::model::notification::{ChannelKind, Event};
 use crate::store::MainError;
 use crate::store::notifications::from_row;
 
-/// Channels in one statement: three selections each, of which SQLite joins 500.
+/// Channels per statement: three selections each, of which SQLite joins 500.
 const CHANNELS: usize = 64;
 /// The columns of a due message.
 const COLUMNS: &str = "id, channel_id, contact_id, subject, tries, event, held_until, due_at";

@@ -17,7 +17,7 @@ use crate::store::MainError;
 use crate::store::notifications::from_row;
 use crate::store::notifications::lines::in_line;
 
-/// Keys in one statement.
+/// Keys per statement.
 const CHUNK: usize = 1_000;
 
 /// Recent messages of a channel: many if there are at least `most`, then with the due time of its digest.

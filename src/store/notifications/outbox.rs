@@ -21,7 +21,7 @@ use crate::store::MainError;
 use crate::store::notifications::lines::in_line;
 use crate::store::notifications::{from_row, holds, to_row};
 
-/// Keys in one statement.
+/// Keys per statement.
 const CHUNK: usize = 1_000;
 
 /// Stores a message. It is not due while an earlier one waits: about the same subject in its line, or a digest.

@@ -72,7 +72,7 @@ pub async fn make_room(
     Ok(Entity::find().filter(of_organisation()).count(connection).await?)
 }
 
-/// Stores a new absence; its `key` is given by the database.
+/// Stores a new absence; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.

@@ -81,7 +81,7 @@ pub async fn make_room(
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// Stores a new request; its `key` is given by the database.
+/// Stores a new request; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.

@@ -73,7 +73,7 @@ pub async fn make_room(
     Ok(Entity::find().filter(of_organisation()).count(connection).await?)
 }
 
-/// Stores a new override; its `key` is given by the database.
+/// Stores a new override; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.

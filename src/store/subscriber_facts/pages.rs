@@ -10,7 +10,7 @@ use watchkeeper_entities::{incident_service, maintenance_service, maintenance_st
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
 
-/// Services in one statement: far below what a statement may bind.
+/// Services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// The part of a component that decides about visibility.

@@ -6,8 +6,7 @@
 //! clock.
 //!
 //! ```text
-//! body = version u8 | checks | prediction u8 | first scheduled_at | usual interval | columns u16 | (length, column)…
-//! | CRC-32
+//! body = version u8 | checks | prediction u8 | first scheduled_at | usual interval | columns u16 | (length, column)… | CRC-32
 //! ```
 //!
 //! Lengths and counts are LEB128 numbers. A column of zeros only is left out. Values that vary are stored relative to

@@ -14,7 +14,7 @@ const BLOCK_COLUMNS: &str =
 const BLOCK_WIDTH: usize = 10;
 const ROLLUP_COLUMNS: &str = "segment, batch, service_id, location_id, start, body";
 const ROLLUP_WIDTH: usize = 6;
-/// Most rows per statement.
+/// Maximum number of rows per statement.
 const CHUNK_MAX_ROWS: usize = 256;
 
 /// Writes into a segment under a batch that does not count yet.
