@@ -19,7 +19,7 @@ pub struct Model {
     pub policy_id: i64,
     /// The round, from 1.
     pub round: i32,
-    /// The place of the next step, from 0.
+    /// The index of the next step, from 0.
     pub next_step: i32,
     /// Time of the next step; null when there is none.
     pub due_at: Option<i64>,

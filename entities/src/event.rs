@@ -22,7 +22,7 @@ pub struct Model {
     pub subject_id: String,
     /// Keys of the services that it concerned from then on, with commas between; for a deletion, until then.
     pub services: String,
-    /// Keys of the services that it concerned until then and no more, with commas between.
+    /// Keys of the services that it no longer concerns, with commas between.
     pub former_services: String,
     /// Time at which upkeep has found it; null before that.
     pub noticed_at: Option<i64>,

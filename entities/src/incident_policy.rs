@@ -16,7 +16,7 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// Its place in the order, from 1.
+    /// Its position in the order, from 1.
     pub position: i32,
     /// Display name.
     pub name: String,

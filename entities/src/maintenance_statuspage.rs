@@ -15,7 +15,7 @@ pub struct Model {
     /// The page.
     #[sea_orm(primary_key, auto_increment = false)]
     pub statuspage_id: i64,
-    /// Place in the list of the client.
+    /// Position in the list of the client.
     pub position: i32,
 }
 

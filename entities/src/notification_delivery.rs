@@ -12,7 +12,7 @@ pub struct Model {
     /// Key; it rises in the order of the events of a subject.
     #[sea_orm(primary_key)]
     pub id: i64,
-    /// The id that clients and receivers see, the same on every try.
+    /// The id that clients and receivers see, the same on every attempt.
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
@@ -34,9 +34,9 @@ pub struct Model {
     pub created_at: i64,
     /// Time at which it is given up.
     pub expires_at: i64,
-    /// Time of the next try; null when there is none, or an earlier message about the same subject waits.
+    /// Time of the next attempt; null when there is none, or an earlier message about the same subject waits.
     pub due_at: Option<i64>,
-    /// Time at which it was delivered, given up or gathered.
+    /// Time at which it was delivered, given up or combined into a digest.
     pub ended_at: Option<i64>,
     /// Time before which it is not sent; null: nothing holds it.
     pub held_until: Option<i64>,

@@ -38,7 +38,7 @@ pub struct Model {
     pub confirmation: Option<String>,
     /// Good results in a row that end an outage; null = the default.
     pub recovery_checks: Option<i16>,
-    /// Turns before it counts as flapping, 0 = never; null = the default.
+    /// Transitions before it counts as flapping, 0 = never; null = the default.
     pub flapping_changes: Option<i16>,
     /// Minutes in which they are counted; null = the default.
     pub flapping_minutes: Option<i16>,
