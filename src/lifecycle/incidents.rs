@@ -12,7 +12,7 @@ use crate::model::sight::Sight;
 use crate::store::incidents::{find, internal_timeline_size, row_changes};
 use crate::store::{MainError, Transaction};
 
-/// Stores a new incident; its `key` is given by the database.
+/// Stores a new incident; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -74,7 +74,7 @@ pub async fn add_reasons(
     row_changes::add_reasons(transaction, incident, entry).await
 }
 
-/// Deletes the incident of the sight with this id, with everything that hangs on it. `false` when there is none.
+/// Deletes the incident of the sight with this id, with everything that belongs to it. `false` when there is none.
 ///
 /// # Errors
 /// When the database fails.

@@ -16,8 +16,8 @@ use crate::store::maintenances::{due, effect, links, reminders, row_changes, tim
 use crate::store::subscriber_facts::pages;
 use crate::store::{MainError, Transaction, events, organisations, outages};
 
-/// Stores a new maintenance of these services, shown on these status pages; its `key` is given by the database and returned in
-/// the result.
+/// Stores a new maintenance of these services, shown on these status pages; its `key` is assigned by the database and
+/// returned in the result.
 ///
 /// # Errors
 /// When the database fails.
