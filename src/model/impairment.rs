@@ -72,7 +72,7 @@ pub struct FailedAttempt {
     pub may_be_the_network: bool,
 }
 
-/// Whether a failed check is attributed to its target.
+/// Attribution of a failed check: to its target, or to the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Belief {
     /// Yes.
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!((turn, location.is_impaired()), (is_impaired.then_some(Turn::Impaired), is_impaired));
     }
 
-    /// What is said to an impaired location, and whether it is well then.
+    /// Cases: answers of the references of an impaired location, and whether it is well afterwards.
     #[rstest]
     #[case::the_proven_one(Answered, Silent, true)]
     #[case::the_other_one(Silent, Answered, true)]

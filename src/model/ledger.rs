@@ -228,8 +228,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever comes and goes: afterwards each partition has one owner, the shares differ by one at most, and all have
-        /// settled within two rounds.
+        /// Nodes start and end at random: afterwards each partition has one owner, the shares differ by one at most,
+        /// and all have settled within two rounds.
         #[test]
         fn any_change_settles(lives in proptest::collection::vec(proptest::collection::btree_set(0..6_usize, 1..6), 1..8)) {
             let mut ledger = Ledger::default();

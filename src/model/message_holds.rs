@@ -115,8 +115,8 @@ mod tests {
         Delivery::written(message, place, Timestamp::from_ms(NOW_MS))
     }
 
-    /// Why a message that is held for an hour is held, its severity, the hour at which the new quiet hours end, whether the channel
-    /// has digests still; minutes from now at which it leaves, and why it is held.
+    /// Cases: the reason of the present hold of an hour, the severity, the hour at which the new quiet hours end and
+    /// whether the channel still has digests; minutes until the message is sent, and the new reason.
     #[rstest]
     #[case::the_same_hours(HeldBy::QuietHours, Severity::Minor, (Some(24), true), (90, HeldBy::QuietHours))]
     #[case::shorter_hours(HeldBy::QuietHours, Severity::Minor, (Some(23), true), (30, HeldBy::QuietHours))]
@@ -140,8 +140,8 @@ mod tests {
         assert_eq!((hold.until.ms_since(now) / 60_000, hold.by), (minutes, expected));
     }
 
-    /// Why a message for a contact is held for an hour, the hour at which the new quiet hours of the contact end; minutes from now at
-    /// which it leaves, and why it is held.
+    /// Cases: the reason of the present hold of an hour, the hour at which the new quiet hours of the contact end;
+    /// minutes until the message is sent, and the new reason.
     #[rstest]
     #[case::shorter_hours(HeldBy::QuietHours, Some(23), (30, HeldBy::QuietHours))]
     #[case::no_hours(HeldBy::QuietHours, None, (0, HeldBy::QuietHours))]

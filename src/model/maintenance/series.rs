@@ -169,7 +169,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// How many windows stand, and on which days the first and the last begin.
+    /// Cases: a rule and the present time; the number of wanted windows, and the days on which the first and the last
+    /// start.
     #[rstest]
     #[case::before("FREQ=WEEKLY", "2026-11-20T00:00:00Z", Some((5, "2026-11-22", "2026-12-20")))]
     #[case::while_one_runs("FREQ=WEEKLY", "2026-11-22T02:59:59Z", Some((5, "2026-11-22", "2026-12-20")))]

@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    /// What became of it before, who had declined, the hour at which a contact accepts, and what comes of it.
+    /// Cases: the stored status, the contacts who had declined, the hour of the acceptance, the contact; the result.
     #[rstest]
     #[case::before_its_time(CoverStatus::Open, &[], 1, 2, Ok(CoverStatus::Accepted))]
     #[case::during_its_time(CoverStatus::Open, &[], 19, 3, Ok(CoverStatus::Accepted))]
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(accepted.map(|accepted| accepted.outcome), expected);
     }
 
-    /// Who had declined, who declines, and what comes of it.
+    /// Cases: the contacts who had declined, the contact who declines; the result.
     #[rstest]
     #[case::the_first(&[], 2, Ok(CoverStatus::Open))]
     #[case::twice(&[2], 2, Ok(CoverStatus::Open))]

@@ -146,8 +146,8 @@ mod tests {
         assert_eq!(outage(Down).decide(circumstances, at(10_000)), TELL);
     }
 
-    /// What a status does, what the policy wants, and what is told: when, as what, since when. `g` degraded, `d` down, `u` up
-    /// for so many seconds, `F` = flapping begins with the last change.
+    /// Cases: a script of the status, the words of the policy; the expected report: when, as what, since when. `g`
+    /// degraded, `d` down, `u` up for the given number of seconds, `F` = flapping starts with the last change.
     #[rstest]
     #[case::down("d60", "down+20", "20s down since 0s")]
     #[case::too_short("d19 u9", "down+20", "")]

@@ -205,7 +205,8 @@ fn policies() -> impl Strategy<Value = IncidentRules> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
-    /// Whatever the status does: what is told, when, and since when, is what the whole history says each second.
+    /// For any statuses: the reports, with their times and starts, equal those derived from the whole history every
+    /// second.
     #[test]
     fn outages_tell_what_the_whole_history_says(edges in histories(), rules in policies()) {
         prop_assert_eq!(real(&edges, &rules), naive(&edges, &rules));

@@ -82,7 +82,8 @@ fn trouble_is_its_own_when_it_has_looked() {
     assert_eq!(Outage::follow(Some(asked), 1, &change).outage, None, "it came back with what it depends on");
 }
 
-/// What is left: the kind, the start, and whether the incident is to be told; `r` = it waits whether the return lasts.
+/// The remaining outage as text: the kind, the start, and whether it is unreported; `r` = it waits whether the
+/// recovery lasts.
 fn left(script: &str) -> String {
     let Some(outage) = play(script).0 else { return "-".into() };
     let kind = outage.kind.as_str();
@@ -140,7 +141,8 @@ fn a_service_recovers_when_it_was_in_trouble_and_is_up(#[case] script: &str, #[c
 }
 
 proptest! {
-    /// Whatever happens: who is up and does not flap is in no trouble that an incident could be told of; who is down is.
+    /// For any script: a service that is up without flapping has no trouble for an incident; a service that is down
+    /// has.
     #[test]
     fn who_is_up_is_in_no_trouble(script in "[dgunF?St]{1,40}") {
         let outage = play(&script).0;

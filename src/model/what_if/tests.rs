@@ -75,7 +75,7 @@ fn set(plan: &mut WatchPlan, rules: &mut IncidentRules, word: &str) {
     }
 }
 
-/// What comes of the results: the changes, `SECOND STATUS`, and the incidents, `SEVERITY START-END`.
+/// The outcome of the results as text: the changes, `SECOND STATUS`, and the incidents, `SEVERITY START-END`.
 fn outcome(script: &str, windows: &[Window], words: &str) -> String {
     let results = results(script);
     let (mut plan, mut rules) = (plan(results.len()), IncidentRules::default());

@@ -54,7 +54,7 @@ fn a_period_is_missed_unless_its_ping_may_have_been_lost(
     assert_eq!(found, expected);
 }
 
-/// What an earlier process has judged is not judged again, but its periods without data count.
+/// Deadlines judged by an earlier process are not judged again, but its periods without data count.
 #[rstest]
 #[case::all_were_judged(&[], 500, 490, (None, 550, 0))]
 #[case::since_then_one_was_missed(&[], 500, 560, (Some(550), 610, 0))]

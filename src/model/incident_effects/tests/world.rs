@@ -30,7 +30,7 @@ pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_ms(NOON_MS + seconds * 1_000)
 }
 
-/// What a channel has chosen.
+/// The settings of a channel.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) events: Vec<Event>,
@@ -260,7 +260,7 @@ pub(super) fn policy(position: i32, min_severity: Severity) -> EscalationPolicy 
     }
 }
 
-/// What a message names: services that joined and recovered, and the severity before.
+/// The names in a message: numbers of services that joined and recovered, and the severity before.
 pub(super) fn named(message: &Message) -> String {
     let Some(facts) = message.incident() else { return String::new() };
     let count = |group: &Option<ServiceGroup>| group.as_ref().map(|group| group.count);

@@ -104,7 +104,7 @@ fn a_day_that_was_left_out_has_no_turn() {
     assert_eq!(contacts, [1, 2, 1, 2], "the third would have had the day");
 }
 
-/// Who stands above whom, and who takes over from whoever is absent.
+/// Precedence of layers and overrides, and the replacement of absent contacts.
 #[test]
 fn what_stands_above_takes_the_duty() {
     let daily = Rotation::Daily { days: 1, at: "00:00".parse().unwrap() };
@@ -257,7 +257,8 @@ fn stretches(begin: Timestamp) -> impl Strategy<Value = Vec<(i64, TimeRange)>> {
     prop::collection::vec(stretch, 0..4)
 }
 
-/// Who is on duty, straight from the rules: the newest override, then the layers from above, each turn counted one by one.
+/// The contact on duty, straight from the rules: the newest override, then the layers from the last one down, each
+/// turn counted one by one.
 fn oracle(roster: &Roster<'_>, moment: Timestamp) -> Option<(i64, Source)> {
     let holds = |range: TimeRange| range.from <= moment && moment < range.to;
     let is_away =

@@ -52,7 +52,7 @@ fn check(rule: &str, zone: &str, (days, time): (&[NaiveDate], NaiveTime)) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// What fails is printed, with the seed that leads to it.
+    /// Failures are printed with their seed.
     #[test]
     fn daily_rules_fall_on_the_days_of_the_calendar(
         (zone, begin, minute, interval) in (prop::sample::select(ZONES.to_vec()), 0..2_000_u64, 0..1_440_u32, 1..20_u64),

@@ -89,7 +89,7 @@ impl Worth {
     }
 }
 
-/// What was measured while its location was cut off is history: neither the verdict nor the status line moves.
+/// Results measured while their location was cut off are history: neither the verdict nor the status line changes.
 #[rstest::rstest]
 #[case::in_time(61, 61, Worth::Vote)]
 #[case::as_long_on_its_way_as_may_be(61, 81, Worth::Vote)]

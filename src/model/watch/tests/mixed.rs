@@ -17,13 +17,13 @@ struct Look {
     then: Then,
 }
 
-/// What the location elsewhere sends besides.
+/// Additional messages of the remote location.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     Nothing,
-    /// What was heard last, once more.
+    /// Its last result, repeated.
     Repeats,
-    /// What it saw so long before it could have come in time.
+    /// A result from too long ago to be in time.
     IsLate {
         by_ms: i64,
         status: CheckStatus,

@@ -1,7 +1,7 @@
-//! What a watch has to believe, worked out anew from everything that ever happened: slow, and without any state in between.
+//! The verdicts of a watch, computed from all past events each time: slow, and without state.
 //!
-//! It knows the same rules in other words. Looks, votes and moments of judgement go in; the changes that must have been told
-//! come out.
+//! It is a second implementation of the same rules. Checks, votes and moments of judgement go in; the expected
+//! changes come out.
 
 use super::*;
 use crate::model::flapping::is_turn;
