@@ -117,7 +117,7 @@ fn kind() -> impl Strategy<Value = WindowKind> {
     ]
 }
 
-/// What a single moment counts for, decided without any arithmetic of intervals.
+/// The classification of a single moment, decided without any arithmetic of intervals.
 fn oracle(past: &Past<'_>, hours: Option<(&BusinessHours, Zone)>, moment: Timestamp) -> Time {
     if hours.is_some_and(|(hours, zone)| !is_open(hours, zone, moment)) {
         return Time::Closed;
