@@ -109,7 +109,8 @@ mod tests {
         Batch { checks: vec![check], changes: vec![change] }
     }
 
-    /// Whose hold the database knows, with which revision, when the check was made, and what is written of it.
+    /// Cases: whether the stored hold is this node's, its revision, the time of the check; the number of checks and
+    /// changes that are written.
     #[rstest]
     #[case::ours(true, 5, 2_000, (1, 1))]
     #[case::taken_back_later(true, 6, 2_000, (0, 0))]
