@@ -131,8 +131,8 @@ pub(super) fn is_damaged(error: &DbErr) -> bool {
     })
 }
 
-/// Returns true if a write found no space: SQLite's code for that, and that of a shared memory that cannot grow; PostgreSQL's
-/// 53100. A wrapped error has the text of SQLite alone.
+/// Returns true if a write found no space: code 53100 of PostgreSQL, SQLite's code for that, or that of a shared
+/// memory that cannot grow. A wrapped error has the text of SQLite alone.
 pub(super) fn is_disk_full(error: &DbErr) -> bool {
     const SHARED_MEMORY_CANNOT_GROW: u32 = 10 | 19 << 8;
     let is_full = |code: u32| code & 0xff == 13 || code == SHARED_MEMORY_CANNOT_GROW;

@@ -24,8 +24,9 @@ pub const WHOLE_MAX: u64 = 1_000;
 /// The services that are read of every incident: those that it affected first. Titles and messages name no more.
 const FIRST: u64 = 50;
 
-/// The incident with this key and, when it affects many services, of them only these, the first ones, the last one, those that have
-/// evidence, one of those that are down, and one of those that have not recovered. Others cannot change it until the transaction ends.
+/// The incident with this key. When it affects many services, only these are read, with the first ones, the last one,
+/// those that have evidence, one of those that are down, and one of those that have not recovered. Others cannot
+/// change it until the transaction ends.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -84,8 +84,8 @@ pub async fn with_tag(
     Ok((selected(connection, page.offset(window.offset).limit(window.limit)).await?, total))
 }
 
-/// Returns the outlines of the services of the sight in this window, oldest first; with a tag (key of its row) only those that carry
-/// it, with check types only those of one of them.
+/// Returns the outlines of the visible services in this window, oldest first; with a tag (key of its row) only those
+/// that carry it, with check types only those of one of them.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
