@@ -287,7 +287,7 @@ mod tests {
 
     /// Midnight before the last day of February in a leap year, in a year without, and before a month's end.
     const MIDNIGHTS: [&str; 3] = ["2028-02-28", "2027-02-28", "2026-04-30"];
-    /// The coarsest step of the histories below: every edge lies on a multiple of it.
+    /// The coarsest step of the histories below: every edge is at a multiple of it.
     const STEP_MS: i64 = DAY_MS / 48;
 
     fn midnight(date: &str) -> Timestamp {
@@ -318,8 +318,8 @@ mod tests {
         ]
     }
 
-    /// Returns what a single moment counts for, decided without any span arithmetic: a statement (the newest known one)
-    /// beats what is left out, that beats the measurement; a gap is a change to "no data".
+    /// The classification of a single moment, decided without any span arithmetic: an override (the newest known one)
+    /// outranks excluded time, which outranks the measurement; a gap is a change to "no data".
     fn oracle(changes: &[StatusChange], until: Timestamp, decided: &[Window], moment: Timestamp) -> Counts {
         let holds = |window: &&Window| window.from <= moment && window.to.is_none_or(|to| moment < to);
         let stated = decided.iter().rev().filter(holds).find_map(|window| match window.kind {

@@ -89,7 +89,7 @@ mod tests {
     const MINUTE: i64 = Level::Minute.ms();
     const HOUR: i64 = Level::Hour.ms();
 
-    /// Of the hour that begins at 10 h.
+    /// For the hour that starts at 10 h.
     #[rstest]
     #[case::all_of_it((0, 99 * HOUR), None, &[])]
     #[case::nothing_of_it((0, 10 * HOUR), None, &[])]
