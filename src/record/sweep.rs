@@ -101,7 +101,7 @@ pub(super) mod tests {
     use super::*;
     use crate::model::check::CheckStatus;
 
-    /// Results such as `a60u`: location, seconds, what it saw.
+    /// Results such as `a60u`: location, seconds, status.
     pub(in crate::record) fn votes(story: &str) -> Vec<(i32, Vote)> {
         let vote = |word: &str| {
             let (location, rest) = word.split_at(1);
