@@ -144,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        /// Found exactly where an order of all services does not exist, and what is named is a circle.
+        /// Found exactly where there is no order of all services, and the named services form a circle.
         #[test]
         fn a_circle_is_found_exactly_where_there_is_one(edges in prop::collection::vec((0_i64..8, 0_i64..8), 0..20)) {
             let graph = graph(&edges);

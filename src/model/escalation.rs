@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(within.due_at, Some(at(expected)));
     }
 
-    /// The incident began at second 0.
+    /// The incident started at second 0.
     #[rstest]
     #[case::at_once(0, 100, 100)]
     #[case::its_time_has_passed(60, 100, 100)]
@@ -347,8 +347,8 @@ mod tests {
         assert_eq!(entered, Progress { round: 1, next_step: 0, due_at: Some(at(expected)) });
     }
 
-    /// The tag, service and incident policy that a policy for what is major at least names; severity, the key of tag and
-    /// service, and the incident policy of an incident.
+    /// The tag, service and incident policy named by a policy for major incidents and above; severity, the key of tag
+    /// and service, and the incident policy of an incident.
     #[rstest]
     #[case::every_incident(None, (Severity::Major, 0, None), true)]
     #[case::too_harmless(None, (Severity::Minor, 0, None), false)]

@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts all turns that there ever were, each time anew.
+    /// Counts all past transitions again each time.
     fn naive(rule: FlappingRule, turns: &[i64], was_flapping: bool, now: i64) -> bool {
         let window = i64::from(rule.minutes) * 60_000;
         let count = turns.iter().filter(|turn| **turn <= now && now - **turn < window).count();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     proptest! {
-        /// Turns, and looks at the clock in between, in any order of short and long waits.
+        /// Transitions, and readings of the clock in between, in any order of short and long waits.
         #[test]
         fn it_flaps_when_counting_all_turns_says_so(
             changes in 0_u8..8, minutes in 1_u16..4,

@@ -214,7 +214,7 @@ mod tests {
         location
     }
 
-    /// Those that have answered before, what they say a minute later, and whether that impairs the location.
+    /// The references that have answered before, their answers a minute later, and whether that impairs the location.
     #[rstest]
     #[case::nobody_ever_answered(&[], Silent, Silent, false)]
     #[case::the_only_proven_one_is_silent(&["a"], Silent, Silent, true)]
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(location.is_impaired(), !is_well);
     }
 
-    /// The look that is known began at second 100 and was answered. An attempt that started and failed at these
+    /// The known probe started at second 100 and was answered. An attempt that started and failed at these
     /// milliseconds.
     #[rstest]
     #[case::silence_before_the_look(90_000, 100_000, true, Belief::Believed)]
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(location.note_look(PROOF_MS + 1, PROOF_MS + 1, &silent), turn);
     }
 
-    /// The gateway is gone from the routes with the cable: it is what proves that the network is gone.
+    /// The gateway disappears from the routes with the cable: it is the proof that the network is gone.
     #[test]
     fn a_proven_reference_that_is_gone_is_asked_until_another_one_answers() {
         let mut location = location(&["a"]);

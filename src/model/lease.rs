@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// A key that a look finds: node, sequence, time in seconds by the server.
+    /// A stored key: node, sequence, time in seconds by the server.
     type Found = (&'static str, u64, i64);
 
     fn living(looks: &[(u64, Vec<Found>)]) -> Vec<String> {

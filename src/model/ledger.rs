@@ -136,7 +136,7 @@ mod tests {
         numbers.into_iter().map(name).collect()
     }
 
-    /// Lets every living node take its steps, one after the other, until none has any; how many there were.
+    /// Makes every living node take its steps, one after the other, until none has any; returns the number of rounds.
     fn settle(ledger: &mut Ledger, living: &BTreeSet<NodeName>) -> usize {
         for round in 0..20 {
             let before = ledger.clone();

@@ -151,7 +151,7 @@ mod tests {
     const REFUSED: Option<ErrorCode> = Some(ErrorCode::ConnectRefused);
     const TIMEOUT: Option<ErrorCode> = Some(ErrorCode::ConnectTimeout);
 
-    /// Checks as (time, location, failure), and what is expected: time, code, failing and other locations.
+    /// Checks as (time, location, failure), and the expected time, code, failing and other locations.
     #[rstest]
     #[case::nothing(&[], None)]
     #[case::all_is_well(&[(1, "oslo", None)], None)]

@@ -141,8 +141,8 @@ mod tests {
 
     use super::*;
 
-    /// Plays attempts, each a second and `x` (could not look) or `u` (looked), `-` for a mere look at the clock. Returns the
-    /// seconds at which the location became blind and was well again; it is judged each second.
+    /// Plays attempts, each a second and `x` (not carried out) or `u` (carried out), `-` for a mere reading of the
+    /// clock. Returns the seconds at which the location became blind and was well again; it is judged each second.
     fn play(attempts: &[(u64, char)], until: u64) -> String {
         let mut record = ShedAttempts::default();
         let mut told = Vec::new();
@@ -163,7 +163,7 @@ mod tests {
         told.join(", ")
     }
 
-    /// Attempts of a kind at every so many seconds, from one second to another.
+    /// Attempts of a kind every `step` seconds, from one second to another.
     fn every(step: usize, from: u64, to: u64, what: char) -> Vec<(u64, char)> {
         (from..=to).step_by(step).map(|at| (at, what)).collect()
     }

@@ -114,7 +114,7 @@ mod tests {
         assert!(!suspicion.is_suspect(OURS));
     }
 
-    /// Named after what it mends: ten services that answer by source address silenced a location for everybody.
+    /// Regression: ten services that answer by source address silenced a location for every organisation.
     #[test]
     fn no_organisation_silences_a_location_for_another() {
         let mut suspicion = Suspicion::default();

@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(TagName::new("k", Some(&format!("{value}ü"))), Err(TagForm));
     }
 
-    /// Contract 4.4, derived colour: the digests begin with 0x23 and 0xb7.
+    /// Contract 4.4, derived colour: the digests start with 0x23 and 0xb7.
     #[rstest]
     #[case("env:prod", "#64748b")]
     #[case("env", "#d97706")]

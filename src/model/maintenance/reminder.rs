@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(running.reminders(), []);
     }
 
-    /// Minutes before the start, and which of the two are told then.
+    /// Minutes before the start, and which of the two are sent then.
     #[rstest]
     #[case::too_early(25 * 60, true, (false, false))]
     #[case::a_day_before(24 * 60, true, (true, false))]

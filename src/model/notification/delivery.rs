@@ -202,7 +202,8 @@ mod tests {
         assert_eq!(wait_ms(tries), ms);
     }
 
-    /// Tries, the milliseconds until it is given up, what the other side asks for (in seconds from now), jitter, the wait.
+    /// Attempts, the milliseconds until it is given up, the pause requested by the receiver (in seconds from now),
+    /// jitter; the wait.
     #[rstest]
     #[case(1, GIVEN_UP_AFTER_MS, None, 0.0, Some(1_000))]
     #[case(1, GIVEN_UP_AFTER_MS, None, 1.0, Some(1_250))]

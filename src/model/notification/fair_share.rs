@@ -303,7 +303,7 @@ mod tests {
         chosen.into_iter().map(|(message, ())| message.key).collect()
     }
 
-    /// Messages for so many channels of an organisation, that many each, none of which ends.
+    /// Messages for this number of channels of an organisation, `each` per channel, none of which ends.
     fn hanging(organisation: i64, channels: i64, each: i64) -> Vec<DueMessage> {
         let of_channel = |channel: i64| {
             let channel = organisation * 1_000 + channel;

@@ -138,8 +138,8 @@ mod tests {
         }
     }
 
-    /// The tags of a channel for what is major at least (one with tags also names service 100); the severity of a notice, whether
-    /// the channel was told of it before, and the tags of its service.
+    /// The tags of a channel for major events and above (one with tags also names service 100); the severity of a
+    /// notice, whether the channel was notified of it before, and the tags of its service.
     #[rstest]
     #[case::all_that_is_severe(&[], (Severity::Major, false), &[], true)]
     #[case::too_harmless(&[], (Severity::Minor, false), &[7], false)]

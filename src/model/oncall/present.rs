@@ -118,7 +118,7 @@ mod tests {
         Rotation::Weekly { weeks, day: Day::Mon, at: "09:00".parse().unwrap() }
     }
 
-    /// Rotation, hours, the moment; who is on duty, since when, until when, and the begin of the next shift.
+    /// Rotation, hours, the moment; the contact on duty, since when, until when, and the start of the next shift.
     #[rstest]
     #[case::a_week(weekly(1), None, "2026-11-25T12:00:00Z",
         (Some(1), Some("2026-11-23T09:00"), Some("2026-11-30T09:00"), Some("2026-11-30T09:00")))]
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(shown(present.next.map(|next| next.range.from)).as_deref(), next);
     }
 
-    /// A shift that goes on beyond a stretch is shown whole, and one that an absence cuts is two.
+    /// A shift that continues beyond a stretch is shown whole, and one that is split by an absence is two.
     #[test]
     fn shifts_are_not_cut_at_the_end_of_a_stretch() {
         let schedule = schedule(weekly(4), None);

@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(told.join(", "), expected);
     }
 
-    /// `down+6 unstable`: an incident for what is down or unstable, after six seconds.
+    /// `down+6 unstable`: an incident for outages that are down or unstable, after six seconds.
     fn policy(wanted: &str) -> IncidentRules {
         let seconds = wanted.split(['+', ' ']).nth(1).unwrap();
         let is_wanted = |kind: &str| wanted.contains(kind).then_some(Severity::Major);

@@ -6,8 +6,8 @@ use rstest::rstest;
 use super::*;
 use crate::model::history::MeasuredStatus::{Degraded, Down, NoData, Unknown, Up};
 
-/// `d` down, `g` degraded, `u` up, `n` no data, `?` unknown, `F` flapping, `S` settled, `i` an imported down, `t` the
-/// incident 7 is told.
+/// `d` down, `g` degraded, `u` up, `n` no data, `?` unknown, `F` flapping, `S` settled, `i` an imported down, `t`
+/// reported to the incident 7.
 fn play(script: &str) -> (Option<Outage>, usize) {
     let (mut outage, mut status, mut recoveries) = (None, Up, 0);
     for (number, step) in (1..).zip(script.chars()) {
@@ -42,7 +42,7 @@ fn play(script: &str) -> (Option<Outage>, usize) {
     (outage, recoveries)
 }
 
-/// Only what is known to be bad just now hides those that depend on it.
+/// Only a service that is known to be bad now hides its dependents.
 #[rstest]
 #[case::down("d", false, true)]
 #[case::told("dt", false, true)]
@@ -63,7 +63,8 @@ fn what_is_bad_hides_others(#[case] script: &str, #[case] is_unreachable: bool, 
     assert_eq!(Outage { unreachable_since, ..outage }.hides_others(), hides);
 }
 
-/// Behind something that is down a service has no start of its own trouble; that begins when it has looked after the return.
+/// Behind a dependency that is down a service has no start of its own trouble; that starts with its first check after
+/// the recovery of the dependency.
 #[test]
 fn trouble_is_its_own_when_it_has_looked() {
     let at = Timestamp::from_ms;
@@ -189,7 +190,7 @@ fn the_first_edge_of_each_kind_is_kept(#[case] script: &str, #[case] expected: &
     assert_eq!(firsts(script), expected);
 }
 
-/// Since when it is down without a change while it flaps, and whether it is looked at.
+/// Since when it is down without a change while it flaps, and whether it is evaluated again.
 #[rstest]
 #[case::flapping_with_an_edge_to_down("dF", Some(20), Some(20))]
 #[case::down_later("duFd", Some(40), Some(40))]
@@ -210,7 +211,8 @@ fn a_service_that_flaps_is_down_since_its_last_edge(
     assert_eq!(outage.is_undecided(), since.is_some() || outage.is_untold());
 }
 
-/// An incident that has recovered because nobody wants an unstable service in it may not end while that is perhaps down.
+/// An incident that has recovered because no policy wants an unstable service in it must not end while the service
+/// may be down.
 #[test]
 fn what_counts_as_recovered_while_it_flaps_is_undecided_when_it_is_down() {
     let at = Timestamp::from_ms;

@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
 
-    /// RFC 5545, 3.3.5: what is left out has the offset before the gap, what comes twice is the first.
+    /// RFC 5545, 3.3.5: a time that is left out has the offset before the gap, one that occurs twice is the first.
     #[rstest]
     #[case::winter("Europe/Berlin", "2026-01-15T02:30:00", "2026-01-15T01:30:00.000Z")]
     #[case::summer("Europe/Berlin", "2026-07-15T02:30:00", "2026-07-15T00:30:00.000Z")]

@@ -17,8 +17,9 @@ fn terms(interval: i64, grace: i64) -> PeriodTerms {
     PeriodTerms { interval_ms: interval * 1_000, grace_ms: grace * 1_000 }
 }
 
-/// Interval 60, grace 10: the first deadline is at 70, and the ping may come from 54 on. Absences, doubts, now, and what comes of
-/// it: the deadline that was missed, the one that was not heard, the next one, and the periods before it that were no data.
+/// Interval 60, grace 10: the first deadline is at 70, and the ping may come from 54 on. Absences, doubts, the
+/// present time; the results: the missed deadline, the excused one, the next one, and the periods before it that were
+/// no data.
 #[rstest]
 #[case::not_yet(&[], &[], 69, (None, None, 70, 0))]
 #[case::missed(&[], &[], 70, (Some(70), None, 130, 0))]
@@ -74,7 +75,7 @@ fn what_was_judged_before_is_not_judged_again(
     assert_eq!(found, expected);
 }
 
-/// Looks at every second of every period.
+/// Checks every second of every period.
 fn naive(
     (interval, grace): (i64, i64),
     absences: &[(i64, i64)],
@@ -130,8 +131,8 @@ proptest! {
         prop_assert_eq!(found, naive((interval, grace), &spans, now));
     }
 
-    /// A job pings on time until it dies; what comes in an absence is lost. Deadlines are judged when they pass, or when the
-    /// absence is over in which they pass.
+    /// A job pings on time until it dies; pings in an absence are lost. Deadlines are judged when they pass, or at
+    /// the end of the absence in which they pass.
     #[test]
     fn no_job_that_pings_is_missed_and_one_that_died_is_found_by_the_third_look(
         interval in (3_i64..40).prop_map(|tens| tens * 10), grace in 0_i64..300,

@@ -9,7 +9,7 @@ use crate::model::notification::ChannelKind;
 
 const QUIET: bool = true;
 
-/// The channel of the contacts, which is told nothing of it itself.
+/// The channel of the contacts, which gets no messages of its own.
 fn by_name() -> Setting {
     Setting::only(&[Event::IncidentAcknowledged])
 }
@@ -103,7 +103,7 @@ fn contacts_with_mailboxes_are_told_each() {
     assert_eq!(follow(&change, ChannelKind::Email, (Setting::default(), !QUIET), &written), expected);
 }
 
-/// Nobody tells contacts that a service recovers.
+/// Contacts are not notified of recoveries.
 #[test]
 fn a_service_that_fails_again_is_no_news_for_contacts() {
     let mut before = with_services(incident(MINOR), &[1, 2]);

@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(plan(wanted, standing, skips), expected);
     }
 
-    /// No two get the same window, nobody gets one that another row has, and doing it again changes nothing.
+    /// No window is assigned twice, none that another row has is assigned, and repeating it changes nothing.
     #[test]
     fn windows_are_given_once() {
         let (wanted, standing) = (

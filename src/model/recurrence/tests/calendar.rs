@@ -18,8 +18,8 @@ const DAYS: [(Weekday, &str); 7] = [
 ];
 const THREE_YEARS: u64 = 3 * 365;
 
-/// The instant of a wall time by trying them all, minute by minute: the first instant that shows it. One that no clock
-/// shows is read an hour (or half an hour) later, which is what the offset before the gap comes to.
+/// The instant of a wall time by trying all, minute by minute: the first instant that shows it. One that no clock
+/// shows is read an hour (or half an hour) later, which equals the offset before the gap.
 fn instant(zone: Zone, wall: NaiveDateTime) -> Timestamp {
     let guess = Timestamp::from_ms(wall.and_utc().timestamp_millis());
     let minutes = (-15 * 60..=15 * 60).map(|minutes| guess.plus_ms(minutes * 60_000));
