@@ -187,7 +187,7 @@ mod tests {
 
     const OURS: [Scope; 2] = [Scope::Organisation(1), Scope::Service(7)];
 
-    /// A write of a table, whom it concerns, and whether what was read of service 7 of organisation 1 stays current.
+    /// A write of a table, its scope, and whether cached data of service 7 of organisation 1 stays current.
     #[rstest]
     #[case("UPDATE service SET name = ''", &[Scope::Service(7)], false)]
     #[case("UPDATE service SET name = ''", &[Scope::Service(8)], true)]

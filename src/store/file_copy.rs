@@ -288,7 +288,7 @@ mod tests {
         connection.close().await.unwrap();
     }
 
-    /// A row that was made after the copy has a key that the copy does not give again.
+    /// A row that was added after the copy has a key that the copy does not assign again.
     #[tokio::test]
     async fn keys_that_were_given_are_not_given_again() {
         let folder = tempfile::tempdir().unwrap();
