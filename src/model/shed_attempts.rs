@@ -122,7 +122,7 @@ impl ShedAttempts {
         Some(Blindness { since_ms: first_ms, trouble })
     }
 
-    /// Returns true while attempts are not carried out, and none was since.
+    /// Returns true if attempts were not carried out, and none has been since.
     #[must_use]
     pub const fn is_disturbed(&self) -> bool {
         self.stretch.is_some()
