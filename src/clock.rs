@@ -1,8 +1,8 @@
 //! The only reader of the wall clock, and the guard that decides whether it can be trusted.
 //!
-//! A [`Timestamp`] is Unix time in milliseconds, the resolution of the API. A [`Clock`] is passed to whoever
-//! needs "now"; pure functions take a `Timestamp` instead. Durations are measured with
-//! `tokio::time::Instant`, never by subtracting two timestamps.
+//! A [`Timestamp`] is Unix time in milliseconds, the resolution of the API. Code that needs "now" takes a [`Clock`];
+//! pure functions take a `Timestamp` instead. Durations are measured with `tokio::time::Instant`, never by
+//! subtracting two timestamps.
 
 pub mod guard;
 pub mod judgement;
@@ -20,11 +20,11 @@ use tokio::time::Instant;
 /// Milliseconds of one calendar day (UTC has no leap seconds in Unix time).
 pub const DAY_MS: i64 = 86_400_000;
 
-/// The largest difference, in milliseconds, by which wall clock and monotonic time may come apart between two looks without
-/// anybody having set the wall clock: slewing and slow scheduling stay below it.
+/// The largest difference, in milliseconds, between the progress of wall clock and monotonic time from one reading to
+/// the next without the wall clock having been set: slewing and slow scheduling stay below it.
 pub const STEP_MS: i64 = 2_000;
 
-/// Counts the time that a suspended machine sleeps as well: waking up is no jump of the wall clock.
+/// Includes the time that a suspended machine sleeps: waking up is not a jump of the wall clock.
 #[cfg(target_os = "linux")]
 const STEADY_CLOCK: ClockId = ClockId::CLOCK_BOOTTIME;
 #[cfg(not(target_os = "linux"))]
@@ -83,7 +83,6 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// As it is displayed.
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -110,7 +109,7 @@ pub enum Clock {
         /// The milliseconds by which the clock has been set ahead since.
         moved_ms: Arc<AtomicI64>,
     },
-    /// A clock that stands still until it is set, or until simulated time passes.
+    /// A fixed clock: it moves only when it is set, or when simulated time passes.
     Fixed {
         /// The wall time.
         at_ms: Arc<AtomicI64>,
@@ -126,7 +125,7 @@ impl Clock {
         Self::Driven { base, origin: Instant::now(), moved_ms: Arc::default() }
     }
 
-    /// A clock that stands at `at`.
+    /// A clock fixed at `at`.
     #[must_use]
     pub fn fixed(at: Timestamp) -> Self {
         Self::Fixed { at_ms: Arc::new(AtomicI64::new(at.ms())), passed_ms: Arc::default() }
@@ -143,8 +142,8 @@ impl Clock {
         }
     }
 
-    /// Lets `ms` milliseconds pass on a fixed clock and every clone of it: its steady time moves with its wall time, as in
-    /// a simulation that runs faster than time itself. Other clocks are left alone.
+    /// Advances a fixed clock, and every clone of it, by `ms` milliseconds: its steady time moves with its wall time,
+    /// as in a simulation that runs faster than real time. Other clocks are left alone.
     pub fn pass(&self, ms: i64) {
         if let Self::Fixed { at_ms, passed_ms } = self {
             at_ms.fetch_add(ms, Ordering::Relaxed);
@@ -152,7 +151,7 @@ impl Clock {
         }
     }
 
-    /// Steady time since some fixed moment, sleep of the machine included: no setting of the wall clock moves it.
+    /// Steady time since some fixed moment, sleep of the machine included, independent of the wall clock.
     #[must_use]
     pub fn steady(&self) -> Duration {
         match self {

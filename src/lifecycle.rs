@@ -1,22 +1,21 @@
-//! Everything that changes incidents, maintenances, notices and claims of host names, with all that follows from a change.
+//! Every change of incidents, maintenances, notices and claims of host names, with all that follows from it.
 //!
 //! - `incidents`: new, changed and deleted incidents
-//! - `service_deletion`: what a deleted service leaves of its incidents and maintenances
-//! - `maintenances`: maintenances begin, end and are reminded of; `maintenance_series` makes those of series
+//! - `service_deletion`: incidents and maintenances of a deleted service
+//! - `maintenances`: starts, ends and reminders of maintenances; `maintenance_series` creates those of series
 //! - `recoveries`: services recover from open incidents
-//! - `notices`: notices begin, become worse and end
+//! - `notices`: notices start, become worse and end
 //! - `escalation_steps`: a step of an escalation is taken; `escalation_policies`: its policy is changed
 //! - `clock_setback`: the clock was ahead and is set back
 //! - `digests`: held messages become one message
-//! - `custom_domains`: a look at a domain's records, which may end the claims of others
+//! - `custom_domains`: a check of a domain's records, which may end the claims of others
 //! - `held_messages`: quiet hours or digests are changed while messages are held
-//! - `audience`: reads who may have to be told
-//! - `effects`: carries out what follows
+//! - `audience`: reads the possible recipients of a message
+//! - `effects`: carries out the effects of a change
 //!
-//! Each function reads what it needs, asks a pure function of `model` for the effects, writes the rows and carries the effects
-//! out, all in the transaction of its caller, which holds the lock of the organisation (claims of a host name have a lock of
-//! their own). Nothing is decided here, and no SQL is
-//! written here.
+//! Each function reads what it needs, asks a pure function of `model` for the effects, writes the rows and carries
+//! the effects out, all in the transaction of its caller, which holds the lock of the organisation (claims of a host
+//! name have a lock of their own). It decides nothing and contains no SQL.
 
 mod audience;
 pub mod clock_setback;

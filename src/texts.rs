@@ -1,7 +1,7 @@
-//! Texts that nobody wrote: titles and timeline entries that the engine makes, in the languages of an organisation.
+//! Texts made by the engine: titles and timeline entries, in the languages of an organisation.
 //!
-//! Each language is one Fluent file in `texts/languages/`, found when the program is built: one more language is one more file. A
-//! language without a file, or without one of the texts, has it in English.
+//! Each language is one Fluent file in `texts/languages/`, found when the program is built: adding a language means
+//! adding a file. A language without a file, or without one of the texts, falls back to English.
 
 pub mod reason;
 
@@ -18,17 +18,16 @@ use crate::model::translated::Translated;
 
 /// The language in which every text exists.
 const COMPLETE: &str = "en";
-/// Most characters of a name in a text: a title takes 255.
+/// Maximum number of characters of a name in a text: a title takes 255.
 const NAME_LENGTH: usize = 150;
 
 /// The files, as they were when the program was built.
 static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/src/texts/languages");
-/// Their texts by language.
 static LANGUAGES: LazyLock<BTreeMap<String, Language>> = LazyLock::new(read_files);
 
 type Language = FluentBundle<FluentResource>;
 
-/// A text, with what it speaks of.
+/// A text with its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'a> {
     /// Its name in the files.
@@ -54,7 +53,7 @@ struct Count {
 }
 
 impl<'a> Text<'a> {
-    /// A text that speaks of nothing else.
+    /// A text without arguments.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name, subject: None, count: None, note: None }
@@ -66,13 +65,13 @@ impl<'a> Text<'a> {
         Self { subject: Some(Subject { variable: "service", name: service }), ..Self::new(name) }
     }
 
-    /// A text about something that is no service.
+    /// A text about a subject other than a service.
     #[must_use]
     pub const fn about(name: &'static str, subject: &'a str) -> Self {
         Self { subject: Some(Subject { variable: "subject", name: subject }), ..Self::new(name) }
     }
 
-    /// The same, with what somebody or something else has said.
+    /// The same text, with a note, for example the comment of a member.
     #[must_use]
     pub const fn with_note(self, note: &'a str) -> Self {
         Self { note: Some(note), ..self }
@@ -84,20 +83,20 @@ impl<'a> Text<'a> {
         Self { count: Some(Count { variable: "hours", number }), ..self }
     }
 
-    /// The same, about so many other services as well.
+    /// The same text, with the number of further services.
     #[must_use]
     pub const fn and_others(self, number: usize) -> Self {
         Self { count: Some(Count { variable: "others", number }), ..self }
     }
 
-    /// Somebody has acknowledged, perhaps with a note.
+    /// An acknowledgement by a member, perhaps with a note.
     #[must_use]
     pub const fn acknowledged(by: &'a str, note: Option<&'a str>) -> Self {
         let name = if note.is_some() { "acknowledged-with-note" } else { "acknowledged" };
         Self { subject: Some(Subject { variable: "by", name: by }), note, ..Self::new(name) }
     }
 
-    /// Returns the text in a language, in English where there is no file for it.
+    /// Returns the text in a language, in English if there is no file for it.
     #[must_use]
     pub fn written_in(&self, locale: &str) -> String {
         let english = || self.in_language(COMPLETE).unwrap_or_else(|| self.name.to_owned());
@@ -116,8 +115,8 @@ impl<'a> Text<'a> {
         Translated::new(texts).unwrap_or_else(|| Translated::single(default_locale, english()))
     }
 
-    /// Returns a text that is put together of several, in the languages of the organisation: always in its default language, in the
-    /// others where there is a file for them. `compose` writes it in a language.
+    /// Returns a text composed of several, in the languages of the organisation: always in its default language, in
+    /// the others where there is a file for them. `compose` writes it in a language.
     #[must_use]
     pub fn composed(organisation: &Organisation, compose: impl Fn(&str) -> String) -> Translated {
         let Organisation { locales, default_locale, .. } = organisation;
@@ -183,12 +182,12 @@ fn read_files() -> BTreeMap<String, Language> {
         .collect()
 }
 
-/// The texts of one file. A test reads all of them, so that no other is ever built in.
+/// The texts of one file. A test reads all files, so that an invalid one is never built in.
 fn read_file(name: &str, contents: &str) -> Option<(String, Language)> {
     let tag: LanguageIdentifier = name.parse().ok()?;
     let texts = FluentResource::try_new(contents.to_owned()).ok()?;
     let mut language = FluentBundle::new_concurrent(vec![tag]);
-    // Names of services are read from left to right here as elsewhere; marks around them would be seen in plain texts.
+    // Names of services are read from left to right here too; isolation marks would be visible in plain texts.
     language.set_use_isolating(false);
     language.add_resource(texts).ok()?;
     Some((name.to_ascii_lowercase(), language))

@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "check_rollup")]
 pub struct Model {
-    /// The segment that it lies in.
+    /// The segment that contains it.
     #[sea_orm(primary_key, auto_increment = false)]
     pub segment: i32,
     /// The batch that it was written in.
@@ -28,7 +28,7 @@ pub struct Model {
     pub body: Vec<u8>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -36,7 +36,7 @@ pub struct Model {
     pub is_visible: bool,
     /// True if visitors see its days.
     pub show_uptime_bars: bool,
-    /// True if healthy children are left off.
+    /// True if healthy children are hidden.
     pub hide_operational_children: bool,
     /// True if a group is shown expanded.
     pub default_open: bool,
@@ -50,7 +50,7 @@ pub struct Model {
     pub created_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,11 +1,11 @@
-//! A person who can be told.
+//! A person who can be notified.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A person who can be told.
+/// A person who can be notified.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "contact")]
 pub struct Model {
@@ -26,7 +26,7 @@ pub struct Model {
     pub language: String,
     /// The channels of the person, as JSON.
     pub channels: String,
-    /// Hours in which only what is bad is told, as JSON; null: none.
+    /// Hours in which only severe events are sent, as JSON; null: none.
     pub quiet_hours: Option<String>,
     /// Time of creation.
     pub created_at: i64,
@@ -34,7 +34,7 @@ pub struct Model {
     pub updated_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -24,19 +24,19 @@ pub struct Model {
     pub txt_value: String,
     /// Set exactly while active.
     pub verified_at: Option<i64>,
-    /// The fault of its records; null before the first look and while active.
+    /// The fault of its records; null before the first check and while active.
     pub last_error_code: Option<String>,
-    /// The time of the next look; null = never.
+    /// The time of the next check; null = never.
     pub next_look_at: Option<i64>,
     /// The time since which an active domain is wrong.
     pub wrong_since: Option<i64>,
-    /// The time at which a client last asked for a look.
+    /// The time at which a client last requested a check.
     pub asked_at: Option<i64>,
     /// Time of creation.
     pub created_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,12 +1,12 @@
-//! How far an incident has come in the escalation policy that it follows. There is a row while it is open and nobody has
-//! acknowledged it.
+//! The progress of an incident in the escalation policy that it follows. There is a row while it is open and not
+//! acknowledged.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// How far an incident has come in the escalation policy that it follows.
+/// The progress of an incident in the escalation policy that it follows.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "escalation")]
 pub struct Model {
@@ -19,13 +19,13 @@ pub struct Model {
     pub policy_id: i64,
     /// The round, from 1.
     pub round: i32,
-    /// The place of the next step, from 0.
+    /// The index of the next step, from 0.
     pub next_step: i32,
     /// Time of the next step; null when there is none.
     pub due_at: Option<i64>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

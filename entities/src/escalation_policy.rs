@@ -1,11 +1,11 @@
-//! A rule that says whom incidents are told to, step by step.
+//! A rule that decides who is notified of incidents, step by step.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A rule that says whom incidents are told to, step by step.
+/// A rule that decides who is notified of incidents, step by step.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "escalation_policy")]
 pub struct Model {
@@ -16,7 +16,7 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// Its place in the order, from 1.
+    /// Its position in the order, from 1.
     pub position: i32,
     /// Its name.
     pub name: String,
@@ -32,7 +32,7 @@ pub struct Model {
     pub updated_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

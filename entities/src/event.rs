@@ -20,15 +20,15 @@ pub struct Model {
     pub act: String,
     /// The id of the incident or maintenance, as clients see it.
     pub subject_id: String,
-    /// Keys of the services that it concerned from then on, with commas between; of what is deleted, until then.
+    /// Keys of the services that it concerned from then on, with commas between; for a deletion, until then.
     pub services: String,
-    /// Keys of the services that it concerned until then and no more, with commas between.
+    /// Keys of the services that it no longer concerns, with commas between.
     pub former_services: String,
     /// Time at which upkeep has found it; null before that.
     pub noticed_at: Option<i64>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,11 +1,11 @@
-//! How far a reader of the status changes has come.
+//! The position of a reader of the status changes.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// How far a reader of the status changes has come.
+/// The position of a reader of the status changes.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "feed_position")]
 pub struct Model {
@@ -19,7 +19,7 @@ pub struct Model {
     pub position: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

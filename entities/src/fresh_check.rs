@@ -9,7 +9,7 @@ use sea_orm::entity::prelude::{
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "fresh_check")]
 pub struct Model {
-    /// The service's number modulo 1,024: what is written together lies together.
+    /// The service's number modulo 1,024: rows that are written together are stored together.
     #[sea_orm(primary_key, auto_increment = false)]
     pub bucket: i16,
     /// Start of the deciding attempt.
@@ -51,7 +51,7 @@ pub struct Model {
     pub error_message: Option<String>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

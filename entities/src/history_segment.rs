@@ -22,11 +22,11 @@ pub struct Model {
     pub to_at: i64,
     /// The newest batch that is published. Rows of later batches are not published yet.
     pub sealed_batch: i64,
-    /// The time at which it was retired. It is dropped once nobody can be reading it any more.
+    /// The time at which it was retired. It is dropped once it can have no readers any more.
     pub retired_at: Option<i64>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -17,11 +17,11 @@ pub struct Model {
     pub key: String,
     /// SHA-256 of the request.
     pub fingerprint: Vec<u8>,
-    /// The id of the run: drawn anew for every run.
+    /// The random id of the run.
     pub claim: String,
     /// The node that runs it; null for rows of earlier versions.
     pub node: Option<String>,
-    /// The time until which the run counts as going on.
+    /// The time until which the run counts as running.
     pub leased_until: i64,
     /// The time of the first request.
     pub accepted_at: i64,
@@ -40,7 +40,7 @@ pub struct Model {
     pub body_bytes: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -30,13 +30,13 @@ pub struct Model {
     pub started_at: i64,
     /// End; null exactly while open.
     pub resolved_at: Option<i64>,
-    /// As the client said.
+    /// Set by the client: true if it counts as downtime for SLA targets.
     pub sla_counts_as_downtime: bool,
     /// Id of the token that made it; null = the engine.
     pub created_by_id: Option<String>,
     /// Its name at that time.
     pub created_by_name: Option<String>,
-    /// Time at which somebody has acknowledged it.
+    /// Time of the acknowledgement.
     pub acknowledged_at: Option<i64>,
     /// Id of the token that has.
     pub acknowledged_by_id: Option<String>,
@@ -48,7 +48,7 @@ pub struct Model {
     pub updated_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -12,13 +12,13 @@ pub struct Model {
     /// The incident.
     #[sea_orm(primary_key, auto_increment = false)]
     pub incident_id: i64,
-    /// The policy that it follows; null when that is gone.
+    /// The policy that it follows; null when that is deleted.
     pub policy_id: Option<i64>,
-    /// The parts that people have edited, separated by commas.
+    /// The parts that members have edited, separated by commas.
     pub edited: Option<String>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

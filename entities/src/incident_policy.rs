@@ -16,7 +16,7 @@ pub struct Model {
     pub public_id: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// Its place in the order, from 1.
+    /// Its position in the order, from 1.
     pub position: i32,
     /// Display name.
     pub name: String,
@@ -24,13 +24,13 @@ pub struct Model {
     pub tag_id: Option<i64>,
     /// Seconds that an outage lasts before it becomes an incident.
     pub open_after_seconds: i32,
-    /// Seconds of recovery before it is resolved; null = people resolve it.
+    /// Seconds of recovery before it is resolved; null = members resolve it.
     pub resolve_after_seconds: Option<i32>,
-    /// Severity of what is down; null = no incident.
+    /// Severity of an outage that is down; null = no incident.
     pub down_severity: Option<String>,
-    /// Severity of what is degraded; null = no incident.
+    /// Severity of an outage that is degraded; null = no incident.
     pub degraded_severity: Option<String>,
-    /// Severity of what is unstable; null = no incident.
+    /// Severity of an outage that is unstable; null = no incident.
     pub unstable_severity: Option<String>,
     /// True if status pages show it from the start.
     pub publish: bool,
@@ -46,7 +46,7 @@ pub struct Model {
     pub updated_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -23,11 +23,11 @@ pub struct Model {
     pub added_at: i64,
     /// The time of its recovery.
     pub recovered_at: Option<i64>,
-    /// Why it is believed to be in trouble, as JSON; null where the engine has not found it so.
+    /// Evidence of its trouble, as JSON; null where the engine has not detected it.
     pub evidence: Option<String>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,10 +1,9 @@
-//! One file a table of Watchkeeper's two databases.
+//! The tables of Watchkeeper's two databases, one file each.
 //!
 //! Main database: everything but measurements: organisations, tokens, services, tags, incidents, maintenances, status
-//! pages and what belongs to them.
-//! History database: `location`, `fresh_check`, `status_change`, `history_segment`, `history_progress`, `partition_hold`; in its segments
-//! `check_block` and `check_rollup`.
-//! All instants are Unix milliseconds, all durations microseconds. The rules are elsewhere; these are rows.
+//! pages and what belongs to them. History database: `location`, `fresh_check`, `status_change`, `history_segment`,
+//! `history_progress`, `partition_hold`; in its segments `check_block` and `check_rollup`. All instants are Unix
+//! milliseconds, all durations microseconds. These are rows only, without rules.
 
 pub mod access_scope;
 pub mod access_scope_tag;

@@ -14,13 +14,13 @@ pub struct Model {
     pub id: i64,
     /// The data folder of the process.
     pub node: String,
-    /// Time of its begin.
+    /// Time of its start.
     pub from_at: i64,
     /// The last time at which it was known to last.
     pub to_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -34,15 +34,15 @@ pub struct Model {
     pub auto_start: bool,
     /// True if it ends by itself.
     pub auto_complete: bool,
-    /// True if subscribers are told of its creation.
+    /// True if subscribers are notified of its creation.
     pub notify_announcement: bool,
-    /// True if they are told a day before.
+    /// True if they are notified a day before.
     pub notify_24h: bool,
-    /// True if they are told an hour before.
+    /// True if they are notified an hour before.
     pub notify_1h: bool,
-    /// True if they are told of the start.
+    /// True if they are notified of the start.
     pub notify_start: bool,
-    /// True if they are told of the end.
+    /// True if they are notified of the end.
     pub notify_complete: bool,
     /// Id of the token that made it; null = the engine.
     pub created_by_id: Option<String>,
@@ -56,11 +56,11 @@ pub struct Model {
     pub series_id: Option<i64>,
     /// Its place in the series: the start that the rule gave it.
     pub occurrence: Option<i64>,
-    /// True if people changed it, so that it no longer follows its series.
+    /// True if members changed it, so that it no longer follows its series.
     pub is_adjusted: bool,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

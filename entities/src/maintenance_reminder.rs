@@ -1,4 +1,4 @@
-//! A reminder of a maintenance that is not due yet; it goes when it has become a fact.
+//! A reminder of a maintenance that is not due yet; deleted when its fact is written.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
@@ -19,7 +19,7 @@ pub struct Model {
     pub due_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

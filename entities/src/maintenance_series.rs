@@ -30,21 +30,21 @@ pub struct Model {
     pub time_zone: String,
     /// Planned start of the first window as clocks in the zone show it, in milliseconds as if they showed UTC.
     pub first_wall_ms: i64,
-    /// The difference between what clocks show at the end and at the start of a window.
+    /// The difference between the wall times at the end and at the start of a window, in milliseconds.
     pub length_ms: i64,
     /// True if its maintenances start by themselves.
     pub auto_start: bool,
     /// True if they end by themselves.
     pub auto_complete: bool,
-    /// True if subscribers are told of their creation.
+    /// True if subscribers are notified of their creation.
     pub notify_announcement: bool,
-    /// True if they are told a day before.
+    /// True if they are notified a day before.
     pub notify_24h: bool,
-    /// True if they are told an hour before.
+    /// True if they are notified an hour before.
     pub notify_1h: bool,
-    /// True if they are told of the start.
+    /// True if they are notified of the start.
     pub notify_start: bool,
-    /// True if they are told of the end.
+    /// True if they are notified of the end.
     pub notify_complete: bool,
     /// The time at which the next maintenances are created.
     pub next_look_at: i64,
@@ -58,7 +58,7 @@ pub struct Model {
     pub updated_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,11 +1,11 @@
-//! An occurrence that people took out of a series.
+//! An occurrence that members removed from a series.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// An occurrence that people took out of a series.
+/// An occurrence that members removed from a series.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "maintenance_skip")]
 pub struct Model {
@@ -17,7 +17,7 @@ pub struct Model {
     pub occurrence: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

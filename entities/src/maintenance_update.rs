@@ -20,13 +20,13 @@ pub struct Model {
     pub status: String,
     /// JSON object: text by language.
     pub message: String,
-    /// True if subscribers are told.
+    /// True if subscribers are notified.
     pub notify_subscribers: bool,
     /// Time of creation.
     pub created_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

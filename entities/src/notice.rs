@@ -14,13 +14,13 @@ pub struct Model {
     pub id: i64,
     /// The id that clients and receivers see.
     pub public_id: String,
-    /// The organisation that is told.
+    /// The organisation that is notified.
     pub organisation_id: i64,
     /// The event.
     pub event: String,
-    /// What it is about within the event.
+    /// The source within the event, such as the id of a service.
     pub source: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: String,
     /// One line.
     pub title: String,
@@ -28,13 +28,13 @@ pub struct Model {
     pub text: String,
     /// The service that it concerns; null: none in particular.
     pub service_id: Option<i64>,
-    /// Time of its begin.
+    /// Time of its start.
     pub began_at: i64,
     /// Time of its end; null: it lasts.
     pub ended_at: Option<i64>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,11 +1,11 @@
-//! A way by which people are told what happened.
+//! A channel for notifications.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A way by which people are told what happened.
+/// A channel for notifications.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "notification_channel")]
 pub struct Model {
@@ -24,7 +24,7 @@ pub struct Model {
     pub is_enabled: bool,
     /// The settings of its kind as JSON; secrets are sealed.
     pub settings: String,
-    /// What it is told, as JSON.
+    /// Its routing, as JSON.
     pub routing: String,
     /// Time of creation.
     pub created_at: i64,
@@ -32,7 +32,7 @@ pub struct Model {
     pub updated_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

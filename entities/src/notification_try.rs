@@ -15,19 +15,19 @@ pub struct Model {
     /// Its number, from 1.
     #[sea_orm(primary_key, auto_increment = false)]
     pub number: i32,
-    /// Time of its begin.
+    /// Time of its start.
     pub at: i64,
     /// Milliseconds that it took.
     pub took_ms: i64,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: String,
     /// The status of the answer; null when none came.
     pub status_code: Option<i32>,
-    /// What came back, or what went wrong, without secrets.
+    /// The answer or the error, without secrets.
     pub detail: String,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -18,7 +18,7 @@ pub struct Model {
     pub organisation_id: i64,
     /// The contact.
     pub contact_id: i64,
-    /// The time from which on it counts.
+    /// The start of its time.
     pub starts_at: i64,
     /// The time before which it counts.
     pub ends_at: i64,
@@ -28,7 +28,7 @@ pub struct Model {
     pub updated_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

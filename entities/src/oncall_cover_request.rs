@@ -18,17 +18,17 @@ pub struct Model {
     pub organisation_id: i64,
     /// The schedule.
     pub schedule_id: i64,
-    /// The contact who asks.
+    /// The contact who makes the request.
     pub contact_id: i64,
-    /// The time from which on it counts.
+    /// The start of its time.
     pub starts_at: i64,
     /// The time before which it counts.
     pub ends_at: i64,
-    /// What is said with it.
+    /// A note of that contact.
     pub note: Option<String>,
-    /// The contacts who are asked, with those who have declined, as JSON.
+    /// The requested contacts, with those who have declined, as JSON.
     pub asked: String,
-    /// What became of it.
+    /// Its status.
     pub status: String,
     /// The contact who accepted.
     pub accepted_by_id: Option<i64>,
@@ -40,7 +40,7 @@ pub struct Model {
     pub updated_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -26,27 +26,27 @@ pub struct Model {
     pub first_down_at: Option<i64>,
     /// Since when it is down without a change, while it flaps.
     pub down_since: Option<i64>,
-    /// False while nobody knows.
+    /// False without data.
     pub is_measured: bool,
     /// True while the status changes too often.
     pub is_flapping: bool,
-    /// Time at which the incident was told; null while that is to be decided.
+    /// Time at which it was reported to its incident; null while that is undecided.
     pub told_at: Option<i64>,
     /// Its incident.
     pub incident_id: Option<i64>,
     /// Time of its return, if the incident waits whether that lasts.
     pub recovered_at: Option<i64>,
-    /// Time at which services that it depends on were asked to look, or it itself was.
+    /// Time at which a check of its dependencies, or of the service itself, was requested.
     pub asked_at: Option<i64>,
     /// It becomes no incident before.
     pub held_until: Option<i64>,
     /// Since when a service that it depends on is down.
     pub unreachable_since: Option<i64>,
-    /// Time at which it is to be looked at again.
+    /// Time at which it is evaluated again.
     pub look_at: Option<i64>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,11 +1,12 @@
-//! The engine node that may write what is measured of a partition of the services. A row a partition that was ever taken.
+//! The engine node that may write the measurements of a partition of the services. One row per partition that was
+//! ever taken.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// The engine node that may write what is measured of a partition of the services.
+/// The engine node that may write the measurements of a partition of the services.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "partition_hold")]
 pub struct Model {
@@ -22,7 +23,7 @@ pub struct Model {
     pub taken_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,20 +1,20 @@
-//! A probe location in another place. Those of the process itself are in its settings.
+//! A remote probe location. Those of the process itself are in its settings.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A probe location in another place. Those of the process itself are in its settings.
+/// A remote probe location. Those of the process itself are in its settings.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "probe_location")]
 pub struct Model {
-    /// Key: the code that clients see, which is never given to another place.
+    /// Key: the code that clients see, which is never reused for another location.
     #[sea_orm(primary_key, auto_increment = false)]
     pub code: String,
     /// Display name.
     pub name: String,
-    /// Country or region in words; may be empty.
+    /// Country or region as text; may be empty.
     pub place: String,
     /// ISO 3166-1 alpha-2; `ZZ` when unknown.
     pub country_code: String,
@@ -34,7 +34,7 @@ pub struct Model {
     pub created_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

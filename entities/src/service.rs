@@ -38,7 +38,7 @@ pub struct Model {
     pub confirmation: Option<String>,
     /// Good results in a row that end an outage; null = the default.
     pub recovery_checks: Option<i16>,
-    /// Turns before it counts as flapping, 0 = never; null = the default.
+    /// Transitions before it counts as flapping, 0 = never; null = the default.
     pub flapping_changes: Option<i16>,
     /// Minutes in which they are counted; null = the default.
     pub flapping_minutes: Option<i16>,
@@ -54,7 +54,7 @@ pub struct Model {
     pub override_reason: Option<String>,
     /// Since when.
     pub override_at: Option<i64>,
-    /// By whom.
+    /// Author of the override.
     pub override_by: Option<String>,
     /// Time of creation.
     pub created_at: i64,
@@ -62,11 +62,11 @@ pub struct Model {
     pub updated_at: i64,
     /// Grows with every write.
     pub revision: i64,
-    /// True if planned maintenance leaves its time out of uptime at the moment: its open windows say so.
+    /// True if planned maintenance excludes its time from uptime at the moment, according to its open windows.
     pub in_planned_maintenance: bool,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -14,7 +14,7 @@ pub struct Model {
     pub id: i64,
     /// The service that depends.
     pub service_id: i64,
-    /// Place in the list of the client.
+    /// Position in the list of the client.
     pub position: i32,
     /// The service that it depends on.
     pub parent_id: Option<i64>,
@@ -22,7 +22,7 @@ pub struct Model {
     pub tag_id: Option<i64>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,11 +1,13 @@
-//! A span in which people decided how the time of a service counts: a pause, a status override or planned maintenance.
+//! A span in which members decided how the time of a service counts: a pause, a status override or planned
+//! maintenance.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A span in which people decided how the time of a service counts: a pause, a status override or planned maintenance.
+/// A span in which members decided how the time of a service counts: a pause, a status override or planned
+/// maintenance.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "service_window")]
 pub struct Model {
@@ -26,7 +28,7 @@ pub struct Model {
     pub maintenance_id: Option<i64>,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

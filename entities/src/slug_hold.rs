@@ -14,13 +14,13 @@ pub struct Model {
     pub slug: String,
     /// The organisation that owns it.
     pub organisation_id: i64,
-    /// The page that gave it up, which may be gone; null = it was given up before this was noted.
+    /// The page that gave it up, which may be deleted; null = it was given up before this was recorded.
     pub statuspage_id: Option<i64>,
     /// The time at which it was given up.
     pub freed_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

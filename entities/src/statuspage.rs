@@ -46,7 +46,7 @@ pub struct Model {
     pub show_unlinked_services: bool,
     /// True if past incidents are listed.
     pub show_incident_history: bool,
-    /// True if the public JSON lists children that are left off for being healthy.
+    /// True if the public JSON lists children that are hidden for being healthy.
     pub status_json_includes_hidden: bool,
     /// JSON object with every key.
     pub seo: String,
@@ -68,7 +68,7 @@ pub struct Model {
     pub updated_at: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,11 +1,11 @@
-//! A status page whose subscribers a fact is for.
+//! A status page whose subscribers receive a fact.
 
 use sea_orm::entity::prelude::{
     ActiveModelBehavior, DeriveEntityModel, DerivePrimaryKey, DeriveRelation, EntityTrait, EnumIter,
     PrimaryKeyTrait,
 };
 
-/// A status page whose subscribers a fact is for.
+/// A status page whose subscribers receive a fact.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "subscriber_fact_page")]
 pub struct Model {
@@ -17,7 +17,7 @@ pub struct Model {
     pub statuspage_id: i64,
 }
 
-/// No relation is followed by the entities; `store` says what it joins.
+/// No relations are declared; `store` writes its joins itself.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,8 +1,9 @@
-//! The guard of the wall clock: whoever deletes, expires or fails something for good asks it first.
+//! The guard of the wall clock: code that deletes, expires or finally fails something consults it first.
 //!
-//! A clock that is ahead makes everything look old, and what is deleted does not come back when the clock is set right. So
-//! nothing ends by its age while the guard doubts; everything else goes on. The decision is `clock::judgement`. Every
-//! question reads the clock anew, so that nobody acts on a time that nobody has judged. Changes are logged, each once.
+//! A clock that is ahead makes everything seem old, and what is deleted does not come back when the clock is set
+//! right. So nothing ends by its age while the guard doubts the clock; everything else continues. The decision is
+//! made by `clock::judgement`. Every query reads the clock again, so that nobody acts on a time that was not judged.
+//! Changes are logged, each once.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -10,22 +11,22 @@ use std::time::Duration;
 use crate::clock::judgement::{ClockMark, Doubt, DoubtCause, Judgement, JudgementChange, Reading};
 use crate::clock::{Clock, Timestamp};
 
-/// The guard. One for a process; shared by reference.
+/// The guard. One per process; shared by reference.
 #[derive(Debug)]
 pub struct ClockGuard {
     clock: Clock,
     judgement: Mutex<Judgement>,
 }
 
-/// A wall time, and what is to be thought of it.
+/// A wall time, and how far it is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgedTime {
     /// The wall time.
     pub at: Timestamp,
-    /// The best known time: what is stored to end by its age one day is of this time. After a jump steady time knows
-    /// it exactly; after a doubted start it is the later one of wall time and expected time.
+    /// The best known time, for stored times from which an age is computed later. After a jump it is exact, by steady
+    /// time; after a doubted start it is the later one of wall time and expected time.
     pub best: Timestamp,
-    /// The earliest time that it may be: what is over by this time is over.
+    /// The earliest possible time: whatever has ended by this time has ended in any case.
     pub earliest: Timestamp,
     /// True if the wall time may be used to delete, expire or fail something for good.
     pub is_trusted: bool,
@@ -58,7 +59,8 @@ pub struct ClockState {
 }
 
 impl ClockState {
-    /// One sentence for an operator: what is doubted, what waits, and what to do next. `None` while the clock is trusted.
+    /// One sentence for an operator: the doubt, the work that waits, and the remedy. `None` while the clock is
+    /// trusted.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let Doubt { cause, ahead_ms, trusted_in } = self.doubt?;
@@ -79,8 +81,8 @@ impl ClockState {
 }
 
 impl ClockGuard {
-    /// A guard of this clock, which begins with what the database keeps. Without a mark the clock is believed: the
-    /// installation is new, or the operator says that the clock is right.
+    /// A guard of this clock, which starts from the mark in the database. Without a mark the clock is believed: the
+    /// installation is new, or the operator has declared the clock right.
     #[must_use]
     pub fn new(clock: Clock, mark: Option<&ClockMark>) -> Self {
         let judgement = Judgement::start(read(&clock), mark);
@@ -133,7 +135,7 @@ impl ClockGuard {
         judgement.mark(now)
     }
 
-    /// Judges the clock as it is now.
+    /// Judges the clock now.
     fn look(&self) -> (Judgement, Reading) {
         let mut judgement = self.judgement.lock().unwrap_or_else(PoisonError::into_inner);
         let now = read(&self.clock);

@@ -1,17 +1,17 @@
 //! The decision whether the wall clock can be trusted: a pure state machine over readings of two clocks.
 //!
-//! The reference is a wall time that was believed, and the steady time that has passed since. While the process runs that is
-//! exact, and a wall clock that comes [`JUMP_MS`] away from it has jumped. Across a stop nobody knows how much time has
-//! passed: the reference is the newest time that the database has seen, and a clock that starts [`START_MS`] away from it
-//! is doubted. A doubted clock is trusted again when it comes back to the reference, or when it has been steady for
-//! [`STEADY_FOR`]: then it was right, or nobody is going to correct it.
+//! The reference is a wall time that was believed, and the steady time that has passed since. While the process runs
+//! that is exact, and a wall clock that comes [`JUMP_MS`] away from it has jumped. The duration of a stop is unknown:
+//! the reference is then the newest time that the database has recorded, and a clock that starts [`START_MS`] away
+//! from it is doubted. A doubted clock is trusted again when it comes back to the reference, or when it has been
+//! steady for [`STEADY_FOR`]: then it was right, or nobody is going to correct it.
 
 use std::time::Duration;
 
 use crate::clock::{DAY_MS, Timestamp};
 
-/// The difference from steady time, in milliseconds, beyond which a running wall clock has jumped. Mistakes about daylight
-/// saving stay below it; what expires too early because of them expires two hours too early at most.
+/// The difference from steady time, in milliseconds, beyond which a running wall clock has jumped. Mistakes about
+/// daylight saving stay below it; data that expires too early because of them expires two hours too early at most.
 pub const JUMP_MS: i64 = 2 * 3_600_000;
 /// The difference from the newest known time, in milliseconds, beyond which the clock of a start is doubted.
 pub const START_MS: i64 = DAY_MS;
@@ -23,12 +23,12 @@ pub const STEADY_FOR: Duration = Duration::from_secs(86_400);
 pub struct Reading {
     /// The wall clock.
     pub wall: Timestamp,
-    /// Steady time since some fixed moment; no setting of the wall clock moves it.
+    /// Steady time since some fixed moment, independent of the wall clock.
     pub steady: Duration,
 }
 
 impl Reading {
-    /// The wall time at `steady`, if the wall clock goes on from this reading undisturbed.
+    /// The wall time at `steady`, if the wall clock continues from this reading undisturbed.
     fn wall_at(self, steady: Duration) -> Timestamp {
         let passed = steady.saturating_sub(self.steady);
         self.wall.plus_ms(i64::try_from(passed.as_millis()).unwrap_or(i64::MAX))
@@ -58,7 +58,7 @@ impl DoubtCause {
     }
 }
 
-/// A doubt as it stands now.
+/// A doubt at the time of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Doubt {
     /// Its reason.
@@ -89,8 +89,8 @@ pub struct ClockMark {
     pub doubted: Option<DoubtedMark>,
 }
 
-/// The part of a doubt that the database keeps, so that a machine that is switched off every night gets through its day of
-/// steady time as well.
+/// The part of a doubt that the database keeps, so that a machine that is switched off every night also completes its
+/// day of steady time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DoubtedMark {
     /// The time that the clock showed.
@@ -126,7 +126,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Judges the clock of a start by what the database keeps; without a mark it is believed.
+    /// Judges the clock of a start by the mark in the database; without one it is believed.
     #[must_use]
     pub fn start(now: Reading, mark: Option<&ClockMark>) -> Self {
         let newest = mark.map_or(now.wall, |mark| mark.newest);
@@ -134,14 +134,14 @@ impl Judgement {
         if reference.ahead_ms(now).abs() <= START_MS {
             return Self { reference: now, doubted: None };
         }
-        // The doubt of an earlier run goes on if the clock has gone on.
+        // The doubt of an earlier run continues if the clock has kept the same time since.
         let earlier = mark.and_then(|mark| mark.doubted);
         let earlier = earlier.filter(|earlier| now.wall.ms_since(earlier.at).abs() <= START_MS);
         let before = earlier.map_or(Duration::ZERO, |earlier| earlier.steady);
         Self { reference, doubted: Some(Doubted { before, ..Doubted::begin(DoubtCause::Start, now) }) }
     }
 
-    /// Takes in a reading, and tells what it changes.
+    /// Takes in a reading, and returns the change that it causes.
     pub fn look(&mut self, now: Reading) -> Option<JudgementChange> {
         let ahead_ms = self.reference.ahead_ms(now).abs();
         let Some(doubted) = &mut self.doubted else {
@@ -150,7 +150,7 @@ impl Judgement {
                 self.doubted = Some(Doubted::begin(DoubtCause::Jump, now));
                 return Some(JudgementChange::Doubted);
             }
-            // Both clocks drift apart slowly; jumps that add up within a day do not pass for that.
+            // Both clocks drift apart slowly; jumps that add up within a day are not drift.
             if now.steady.saturating_sub(self.reference.steady) >= STEADY_FOR {
                 self.reference = now;
             }
@@ -173,7 +173,7 @@ impl Judgement {
         change
     }
 
-    /// The doubt as it stands at `now`; `None` while the clock is trusted.
+    /// The doubt at `now`; `None` while the clock is trusted.
     #[must_use]
     pub fn doubt(&self, now: Reading) -> Option<Doubt> {
         let doubted = self.doubted.as_ref()?;
@@ -181,7 +181,7 @@ impl Judgement {
         Some(Doubt { cause: doubted.cause, ahead_ms: self.reference.ahead_ms(now), trusted_in })
     }
 
-    /// The time that a trusted clock would show at `now`. After a stop it is too early by as long as the process was off.
+    /// The time that a trusted clock would show at `now`. After a stop it is too early by the duration of the stop.
     #[must_use]
     pub fn expected(&self, now: Reading) -> Timestamp {
         self.reference.wall_at(now.steady)

@@ -1,5 +1,5 @@
-//! Reads who may have to be told of a change, and what they know: as much as the change can concern, and nothing for a change
-//! that is told to nobody.
+//! Reads the possible recipients of a change and their state: no more than the change can concern, and nothing for a
+//! change that notifies nobody.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ use crate::store::{
     tags,
 };
 
-/// Who may have to be told of a change of an incident; `None` when the organisation is gone.
+/// Possible recipients of a change of an incident; `None` when the organisation does not exist any more.
 pub(super) async fn of_incident_change(
     transaction: &Transaction,
     change: &IncidentTransition<'_>,
@@ -56,7 +56,7 @@ pub(super) async fn of_incident_change(
     Ok(Some(audience))
 }
 
-/// Who may have to be told that services recover from an incident while others have not.
+/// Possible recipients of a message that services recover from an incident while others have not.
 pub(super) async fn of_recovery(
     transaction: &Transaction,
     change: &IncidentTransition<'_>,
@@ -68,7 +68,8 @@ pub(super) async fn of_recovery(
     Ok(Some(audience))
 }
 
-/// Who may have to be told a step of the escalation of an incident; `None` when the organisation is gone.
+/// Possible recipients of a step of the escalation of an incident; `None` when the organisation does not exist any
+/// more.
 pub(super) async fn of_step(
     transaction: &Transaction,
     incident: &Incident,
@@ -95,7 +96,7 @@ async fn nobody(
     }))
 }
 
-/// The channels of an organisation that are switched on, and those for which messages about a subject were written, by their keys.
+/// The enabled channels of an organisation, and those for which messages about a subject were written, by their keys.
 pub(super) async fn channels(
     transaction: &Transaction,
     (organisation, subject): (i64, Id),
@@ -124,8 +125,8 @@ pub(super) async fn channels(
     Ok(found)
 }
 
-/// Reads the messages that decide: the severity that channels and contacts were told, if it rises, and held messages to which more
-/// services are added.
+/// Reads the messages on which the decision depends: if the severity rises, the one last sent to each channel and
+/// contact, and held messages to which more services are added.
 async fn read_messages(
     transaction: &Transaction,
     change: &IncidentTransition<'_>,
@@ -168,8 +169,8 @@ async fn recent_messages(
     }
 }
 
-/// The contacts that steps told of the incident: those that messages name, and all those of the organisation when one was for
-/// several of them.
+/// Contacts that escalation steps have notified of the incident: those that messages name, and all those of the
+/// organisation when one message was for several of them.
 async fn told_contacts(
     transaction: &Transaction,
     organisation: i64,
@@ -192,8 +193,8 @@ async fn told_contacts(
     Ok(contacts)
 }
 
-/// The services of an incident and their tags. Of one that was read in part those that were read, unless it became more severe:
-/// whoever is concerned by the others was told of them when they joined.
+/// The services of an incident and their tags. Of a partly read incident only the services that were read, unless it
+/// became more severe: subscribers of the others were notified when those joined.
 async fn concerned(
     transaction: &Transaction,
     change: &IncidentTransition<'_>,

@@ -1,4 +1,5 @@
-//! What was written while the clock was ahead, after it was set back: nothing waits longer than it was meant to.
+//! Corrects rows that were written while the clock was ahead, after it was set back: nothing waits longer than
+//! intended.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,10 +14,10 @@ use crate::store::notifications::courier::bring_all_forward;
 use crate::store::notifications::holds::held_beyond;
 use crate::store::{MainError, Transaction, escalation_policies, escalations};
 
-/// Rows read at once.
+/// Rows read per query.
 const AT_ONCE: u64 = 500;
 
-/// Brings the steps of escalations and the tries of messages back to times that are possible now.
+/// Moves steps of escalations and attempts of messages back to times that are possible now.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -1,4 +1,4 @@
-//! Looks at the records of custom domains, whether the clock or a client asked for them.
+//! Checks of the records of custom domains, requested by the clock or by a client.
 //!
 //! The claims of a host name are of several organisations, so the lock is that of the name.
 
@@ -6,8 +6,8 @@ use crate::model::domain::Domain;
 use crate::model::domain::claims::{DomainLook, LookOutcome, outcome_of_look};
 use crate::store::{MainError, Transaction, custom_domains};
 
-/// Stores what a look makes of the domain, and of other claims of its name. `None`, and nothing stored, when the domain is
-/// gone, or when the look was due and another one came first.
+/// Stores the result of a check for the domain and for other claims of its name. `None`, and nothing stored, when the
+/// domain does not exist any more, or when the check was due and another one came first.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

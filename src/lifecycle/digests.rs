@@ -1,7 +1,7 @@
-//! One message instead of many: what waits for a digest of a channel becomes one, in one transaction.
+//! Digests: the messages that wait for a digest of a channel become one message, in one transaction.
 //!
-//! A digest is in front of everything that is written for its channel after it, so that what follows about an incident comes
-//! after what the digest told of it.
+//! A digest precedes all messages that are written for its channel later, so that news of an incident follows the
+//! digest that mentions it.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -14,11 +14,11 @@ use crate::model::notification::{Channel, Event};
 use crate::store::notifications::digests::{end_gathered, released_by, subjects_not_held};
 use crate::store::{MainError, Transaction, organisations};
 
-/// Most messages of a digest; the others become the next one.
+/// Maximum number of messages of a digest; the others become the next one.
 const MOST: u64 = 2_000;
 
-/// Makes a digest of what waits for one in a channel and is due, if there are enough messages; those about `busy` subjects are
-/// being sent. Returns true if it made one.
+/// Combines the due messages of a channel that wait for a digest into one, if there are enough of them, without those
+/// about `busy` subjects, which are being sent. Returns true if it made one.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

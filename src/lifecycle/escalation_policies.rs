@@ -6,8 +6,8 @@ use crate::model::escalation::EscalationPolicy;
 use crate::model::lifecycle_effect::{EscalationAdvance, LifecycleEffect};
 use crate::store::{MainError, Transaction, escalation_policies, escalations};
 
-/// Stores a changed policy, perhaps at another place in the order. Incidents that follow it go on with its changed steps
-/// ([`Progress::after_change`](crate::model::escalation::Progress::after_change)).
+/// Stores a changed policy, perhaps at another position in the order. Incidents that follow it continue with its
+/// changed steps ([`Progress::after_change`](crate::model::escalation::Progress::after_change)).
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

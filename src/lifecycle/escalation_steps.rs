@@ -1,4 +1,5 @@
-//! Takes a step of an escalation in one transaction with its messages: whenever the process is killed, it happens once.
+//! Takes a step of an escalation in one transaction with its messages: it happens once, whenever the process is
+//! killed.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +17,8 @@ use crate::store::{
     MainError, Transaction, contacts, escalation_policies, escalations, incidents, organisations,
 };
 
-/// Takes the step that is due, if it still is: writes its messages, and when the next one comes. Returns the number of
-/// messages that leave now.
+/// Takes the step that is due, if it still is: writes its messages and the time of the next one. Returns the number
+/// of messages that are sent now.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -44,8 +45,8 @@ pub async fn take_step(transaction: &Transaction, due: DueStep, now: Timestamp) 
     Ok(leaving)
 }
 
-/// The people of a step: those who are on duty now in its schedules, and the contacts that it names. A contact that is both is
-/// on duty.
+/// The recipients of a step: the contacts on duty now in its schedules, and the contacts that it names. A contact
+/// that is both is on duty.
 async fn people_of(
     transaction: &Transaction,
     step: &Step,

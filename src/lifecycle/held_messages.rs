@@ -11,7 +11,7 @@ use crate::model::notification::digest::Hold;
 use crate::store::notifications::holds::{HeldFor, held_untried};
 use crate::store::{MainError, Transaction};
 
-/// Messages read at once.
+/// Messages read per query.
 const AT_ONCE: u64 = 500;
 
 /// Holds the messages of a channel by its changed settings.

@@ -12,7 +12,7 @@ use crate::model::sight::Sight;
 use crate::store::incidents::{find, internal_timeline_size, row_changes};
 use crate::store::{MainError, Transaction};
 
-/// Stores a new incident; its `key` is given by the database.
+/// Stores a new incident; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -22,7 +22,7 @@ pub async fn insert(transaction: &Transaction, whole: &mut WholeIncident) -> Res
     follow_change(transaction, IncidentTransition { before: None, after: whole, leaving: None, at }).await
 }
 
-/// Stores what has changed at `at` from `before` to `after`; does nothing when they are equal.
+/// Stores the changes made at `at` from `before` to `after`; does nothing when they are equal.
 ///
 /// # Errors
 /// When the database fails.
@@ -58,7 +58,8 @@ async fn follow_change(transaction: &Transaction, change: IncidentTransition<'_>
     effects::carry_out(transaction, incident_effects(&change, &audience), change.at).await
 }
 
-/// Adds an entry in which the engine says why services are in trouble, to the timeline that members see, if there is room for it.
+/// Adds an entry of the engine with the reasons why services are in trouble, to the timeline that members see, if
+/// there is room for it.
 ///
 /// # Errors
 /// When the database fails.
@@ -73,7 +74,7 @@ pub async fn add_reasons(
     row_changes::add_reasons(transaction, incident, entry).await
 }
 
-/// Deletes the incident of the sight with this id, with everything that hangs on it. `false` when there is none.
+/// Deletes the incident of the sight with this id, with everything that belongs to it. `false` when there is none.
 ///
 /// # Errors
 /// When the database fails.

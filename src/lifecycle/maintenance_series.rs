@@ -1,7 +1,8 @@
-//! Brings the maintenances of a series in line with it, in one transaction: what is missing is created once, however often
-//! and by however many this is done. The organisation and the series must be locked, in this order.
+//! Brings the maintenances of a series in line with it, in one transaction: each missing maintenance is created once,
+//! however often this runs and on however many nodes. The organisation and the series must be locked, in this order.
 //!
-//! Gives the services of which the engine must be told once this is committed: a window that runs already begins at once.
+//! Returns the services that the engine must update after the commit: a window that is already running starts at
+//! once.
 
 use crate::clock::Timestamp;
 use crate::lifecycle::maintenances::{self, carry_out};
@@ -17,19 +18,20 @@ use crate::store::maintenances::series::{self as series_rows, occurrences};
 use crate::store::maintenances::{due, links};
 use crate::store::{MainError, Transaction};
 
-/// Windows that are over and that people took out are remembered for this long, in milliseconds.
+/// Time for which removed windows that are over are remembered, in milliseconds.
 const SKIPS_KEPT_MS: i64 = 7 * crate::clock::DAY_MS;
 
-/// The outcome of a look at a series.
+/// The outcome of planning a series.
 #[derive(Debug)]
 pub struct Planned {
     /// The maintenances that were created, in the order of their windows.
     pub created: Vec<Maintenance>,
-    /// The services of which the engine must be told.
+    /// Services that the engine must update.
     pub touched: Vec<Service>,
 }
 
-/// Creates the maintenances of the series that are missing at the moment of the stamp, and arranges the next look.
+/// Creates the maintenances of the series that are missing at the moment of the stamp, and schedules the next
+/// planning.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -49,7 +51,8 @@ pub async fn look(transaction: &Transaction, series: Series, stamp: Stamp<'_>) -
     Ok(planned)
 }
 
-/// Brings what has not begun in line with the changed series: maintenances move, come and go. The series is stored.
+/// Brings the maintenances that have not started in line with the changed series: they are moved, created and
+/// deleted. The series is stored.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -86,7 +89,7 @@ pub async fn replan(
     Ok((series, touched))
 }
 
-/// A changed series, as a maintenance of it follows it.
+/// A changed series, for updating one of its maintenances.
 struct Following<'a> {
     series: &'a Series,
     links: &'a SeriesLinks,
@@ -140,7 +143,7 @@ pub async fn delete_waiting(transaction: &Transaction, series: SeriesKey) -> Res
     maintenances::delete_all(transaction, &waiting).await
 }
 
-/// Deletes a series; maintenances of it that are left stand alone from now on.
+/// Deletes a series; its remaining maintenances are independent from now on.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,7 +1,7 @@
-//! New, changed and deleted maintenances, with everything that follows from the change: events, facts for subscribers, reminders,
-//! and the windows that leave the time of covered services out of uptime.
+//! New, changed and deleted maintenances, with everything that follows from the change: events, facts for
+//! subscribers, reminders, and the windows that exclude the time of covered services from uptime.
 //!
-//! Gives the services of which the engine must be told once the transaction is committed.
+//! Returns the services that the engine must update after the commit.
 
 use crate::clock::Timestamp;
 use crate::lifecycle::effects;
@@ -16,8 +16,8 @@ use crate::store::maintenances::{due, effect, links, reminders, row_changes, tim
 use crate::store::subscriber_facts::pages;
 use crate::store::{MainError, Transaction, events, organisations, outages};
 
-/// Stores a new maintenance of these services, shown on these status pages; its `key` is given by the database and returned in
-/// the result.
+/// Stores a new maintenance of these services, shown on these status pages; its `key` is assigned by the database and
+/// returned in the result.
 ///
 /// # Errors
 /// When the database fails.
@@ -34,8 +34,8 @@ pub async fn insert(
     Ok(stored)
 }
 
-/// Stores what an act made of a maintenance: row, timeline, facts for subscribers, reminders and windows. A full timeline takes no entry,
-/// and subscribers are told entries alone.
+/// Stores the result of an action on a maintenance: row, timeline, facts for subscribers, reminders and windows. A
+/// full timeline takes no further entry, and subscribers are notified of entries only.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -68,7 +68,7 @@ pub async fn carry_out(
     Ok(touched)
 }
 
-/// Lets outages be looked at that the maintenance has held back.
+/// Makes outages due that the maintenance has held back.
 async fn release_outages(
     transaction: &Transaction,
     maintenance: MaintenanceKey,
@@ -78,7 +78,8 @@ async fn release_outages(
     outages::look_now(transaction, &covered, now).await
 }
 
-/// Makes the maintenance cover exactly these services. Outages of those that it covers no more are looked at `now`.
+/// Makes the maintenance cover exactly these services. Outages of services that it no longer covers become due at
+/// `now`.
 ///
 /// # Errors
 /// When the database fails.
@@ -155,7 +156,7 @@ pub(super) async fn delete_all(
     row_changes::delete(transaction, maintenances).await
 }
 
-/// Lets a maintenance stand for another window of its series.
+/// Assigns a maintenance to another window of its series.
 pub(super) async fn set_occurrence(
     transaction: &Transaction,
     maintenance: MaintenanceKey,
@@ -165,7 +166,7 @@ pub(super) async fn set_occurrence(
     events::of_keys(transaction, (Kind::Maintenance, Act::Updated), &[maintenance], &[]).await
 }
 
-/// Takes maintenances out of their series: they stand alone from now on.
+/// Removes maintenances from their series: they are independent from now on.
 pub(super) async fn leave_series(
     transaction: &Transaction,
     maintenances: &[MaintenanceKey],
@@ -174,7 +175,8 @@ pub(super) async fn leave_series(
     row_changes::clear_series(transaction, maintenances).await
 }
 
-/// Turns a reminder that is due into a fact for subscribers, if it still is due and of use. Returns true if it became one.
+/// Turns a reminder that is due into a fact for subscribers, if it is still due and useful. Returns true if it became
+/// one.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

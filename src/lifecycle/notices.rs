@@ -1,6 +1,6 @@
-//! Notices begin, become worse and end, each with its messages.
+//! Starts, escalations and ends of notices, each with its messages.
 //!
-//! The organisation is locked first, so that the same trouble does not begin two notices.
+//! The organisation is locked first, so that the same trouble does not start two notices.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -10,7 +10,7 @@ use crate::model::notice_effects::{NoticeAudience, notice_effects};
 use crate::store::notices::{find_lasting, row_changes};
 use crate::store::{MainError, Transaction, organisations};
 
-/// Begins a notice of this trouble, or makes the one that lasts worse. Returns whether there is any news.
+/// Starts a notice of this trouble, or makes the open one more severe. Returns whether there is any news.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -35,7 +35,7 @@ pub async fn raise(transaction: &Transaction, trouble: &Trouble, now: Timestamp)
     Ok(true)
 }
 
-/// Makes the notice of this trouble less severe, if one lasts that is more so; nobody is notified.
+/// Makes the open notice of this trouble less severe, if there is a more severe one; nobody is notified.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -48,7 +48,7 @@ pub async fn lower(transaction: &Transaction, trouble: &Trouble) -> Result<(), M
     Ok(())
 }
 
-/// Ends the notice of a source, if one lasts; its end is told in these words. Returns whether there was one.
+/// Ends the open notice of a source, if there is one, with this text. Returns whether there was one.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

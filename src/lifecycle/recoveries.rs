@@ -1,4 +1,5 @@
-//! Services that recover from open incidents: each incident is told once a transaction, however many services recover.
+//! Recoveries of services from open incidents: at most one message per incident and transaction, however many
+//! services recover.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,9 +13,9 @@ use crate::store::incidents::excerpt;
 use crate::store::incidents::recovery::{RecoveredService, mark_services};
 use crate::store::{MainError, Transaction, notification_channels};
 
-/// Marks services as recovered from every open incident that they were in by then, and from their own in any case; those who were
-/// told of an incident that others have not recovered from are told, if they want that. Returns the services that have recovered
-/// from other incidents than their own.
+/// Marks services as recovered from every open incident that they had joined by then, and from their own in any case.
+/// Recipients of an incident with services that are still down are notified, if they have chosen this. Returns the
+/// services that have recovered from incidents other than their own.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

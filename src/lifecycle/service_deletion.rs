@@ -1,6 +1,7 @@
-//! What a deleted service leaves of its incidents and maintenances (contract 4.3.9).
+//! Effects of the deletion of a service on its incidents and maintenances (contract 4.3.9).
 //!
-//! It runs in the transaction of the delete, before the service's row goes; the links of the service go with that row.
+//! Runs in the transaction of the delete, before the row of the service is deleted; the links of the service are
+//! deleted with that row.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -41,7 +42,7 @@ pub struct IncidentCleanup {
     pub resolved: usize,
     /// Concerned this service alone, and are deleted.
     pub deleted: usize,
-    /// Go on without the service.
+    /// Continue without the service.
     pub detached: usize,
 }
 
@@ -85,7 +86,7 @@ fn keys(incidents: &[LinkedIncident]) -> Vec<i64> {
     incidents.iter().map(|incident| incident.key).collect()
 }
 
-/// These incidents concern the service no more; nothing else becomes of them.
+/// Detaches the service from these incidents, which are otherwise unchanged.
 async fn detach(
     transaction: &Transaction,
     incidents: &[i64],
@@ -94,7 +95,7 @@ async fn detach(
     events::of_keys(transaction, (Kind::Incident, Act::Updated), incidents, &[deletion.service]).await
 }
 
-/// Ends an open incident with an entry that tells no subscriber.
+/// Ends an open incident with an entry of which no subscriber is notified.
 async fn resolve(
     transaction: &Transaction,
     incident: i64,

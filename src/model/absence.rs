@@ -1,37 +1,37 @@
-//! Times in which nobody listened for pings: the process was stopped or stood still, another node had the service, pings were
-//! refused, or the wall clock could not be trusted.
+//! Times in which no process listened for pings: it was stopped or suspended, another node had the service, pings
+//! were refused, or the wall clock could not be trusted.
 //!
-//! What follows from an absence is decided by whoever waits for pings (`model::heartbeat`).
+//! The consequences of an absence are decided in `model::heartbeat`.
 
 use crate::clock::Timestamp;
 
 /// A time in which a ping may have been lost, from `from` on and before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absence {
-    /// Its begin.
+    /// Its start.
     pub from: Timestamp,
-    /// Its end; of one that goes on, now.
+    /// Its end; the present time if it has not ended.
     pub to: Timestamp,
-    /// True if pings were heard, but the wall clock was doubted.
+    /// True if pings were received, but the wall clock was doubted.
     pub is_doubt: bool,
 }
 
 impl Absence {
-    /// An absence in which pings could not be heard.
+    /// An absence in which no pings could be received.
     #[must_use]
     pub const fn new(from: Timestamp, to: Timestamp) -> Self {
         Self { from, to, is_doubt: false }
     }
 
-    /// Returns true if a part of it lies between `from` and `to`.
+    /// Returns true if a part of it is between `from` and `to`.
     #[must_use]
     pub fn overlaps(self, from: Timestamp, to: Timestamp) -> bool {
         self.from < to && from < self.to
     }
 }
 
-/// Returns the absences between these times of listening, in order of time, and the one from the last of them until `now`.
-/// Before the first of them nothing is known. Times that overlap are taken together.
+/// Returns the absences between these times of listening, in order of time, and the one from the last of them until
+/// `now`. The time before the first of them is unknown. Times that overlap are merged.
 #[must_use]
 pub fn absences_between(
     listened: impl IntoIterator<Item = (Timestamp, Timestamp)>,

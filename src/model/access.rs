@@ -11,7 +11,7 @@ macro_rules! permissions {
     ($($variant:ident = $name:literal,)*;
         additions: $($addition:ident = $addition_name:literal,)*;
         operators: $($operator:ident = $operator_name:literal,)*) => {
-        /// The 18 permissions of contract 2.1, those of what was added to it, and those of operators. No wildcard, no
+        /// The 18 permissions of contract 2.1, those of its additions, and those of operators. No wildcard, no
         /// implication.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
@@ -249,15 +249,15 @@ pub struct PlanLimits {
     pub access_scopes: Option<u32>,
     /// Maintenance windows that come again.
     pub maintenance_series: Option<u32>,
-    /// Ways by which people are told what happens.
+    /// Notification channels.
     pub notification_channels: Option<u32>,
     /// Promises about services.
     pub sla_targets: Option<u32>,
-    /// Rules that say whom incidents are told to.
+    /// Escalation policies.
     pub escalation_policies: Option<u32>,
-    /// People who can be told.
+    /// Contacts: people that can be notified.
     pub contacts: Option<u32>,
-    /// Schedules that say who is on duty.
+    /// On-call schedules.
     pub oncall_schedules: Option<u32>,
     /// Lower bound of `interval_seconds`.
     pub min_interval_seconds: u32,

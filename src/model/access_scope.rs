@@ -1,13 +1,13 @@
 //! The access scope: a set of tags that tokens can be confined to.
 //!
-//! A confined token sees the services that carry at least one of the tags, and what hangs on them.
+//! A confined token sees the services that carry at least one of the tags, and the resources that depend on them.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
 
 /// Length of a name, in characters.
 pub const NAME_LENGTH: std::ops::RangeInclusive<usize> = 1..=255;
-/// Most tags of a scope.
+/// Maximum number of tags of a scope.
 pub const TAGS_MAX: usize = 50;
 
 /// An access scope; its tags are stored beside it.
@@ -28,7 +28,7 @@ pub struct AccessScope {
 }
 
 impl AccessScope {
-    /// The form of a name by which scopes of an organisation are told apart: without case.
+    /// The form of a name that is compared within an organisation: without case.
     #[must_use]
     pub fn folded(name: &str) -> String {
         name.to_lowercase()

@@ -1,4 +1,4 @@
-//! What a rate limit says to one request (contract 1.9).
+//! The verdict of a rate limit on one request (contract 1.9).
 
 use crate::clock::Timestamp;
 

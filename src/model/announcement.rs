@@ -6,9 +6,9 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::translated::Translated;
 
-/// Most services that an announcement names.
+/// Maximum number of services that an announcement names.
 pub const SERVICES_MAX: usize = 500;
-/// Most pages that are chosen for an announcement.
+/// Maximum number of pages that are chosen for an announcement.
 pub const STATUSPAGES_MAX: usize = 100;
 
 /// The author of an announcement: a token, under its name at that time.
@@ -20,7 +20,7 @@ pub struct Author {
     pub name: String,
 }
 
-/// An entry of a timeline. `S` is the status of what it speaks of.
+/// An entry of a timeline. `S` is the status of the incident or maintenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineEntry<S> {
     /// The id that clients see.
@@ -29,7 +29,7 @@ pub struct TimelineEntry<S> {
     pub status: S,
     /// 1..10000 characters per language.
     pub message: Translated,
-    /// True if subscribers are told.
+    /// True if subscribers are notified.
     pub notify_subscribers: bool,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -47,7 +47,7 @@ pub enum ChosenPages {
 }
 
 impl ChosenPages {
-    /// Returns what these chosen pages mean to `page`.
+    /// Returns the meaning of these chosen pages for `page`.
     #[must_use]
     pub fn of(chosen: impl IntoIterator<Item = i64>, page: i64) -> Self {
         let mut found = Self::None;

@@ -1,23 +1,23 @@
-//! What makes an incident one of the engine's: the policy that it follows, and the parts that people have edited, which the
-//! engine leaves alone.
+//! The engine's part in an incident: the policy that it follows, and the parts edited by members, which the engine
+//! leaves alone.
 
 /// An incident that follows outages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Automation {
-    /// Key of the policy that it follows; `None` when that is gone.
+    /// Key of the policy that it follows; `None` when that is deleted.
     pub policy: Option<i64>,
-    /// The parts that people have edited.
+    /// The parts that members have edited.
     pub edited: Edited,
 }
 
-/// The parts of an incident that people have edited.
+/// The parts of an incident that members have edited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edited {
     /// Its title.
     pub title: bool,
     /// Its severity.
     pub severity: bool,
-    /// Its status: from then on people resolve it.
+    /// Its status: from then on members resolve it.
     pub status: bool,
 }
 
@@ -30,7 +30,7 @@ impl Edited {
         words.join(",")
     }
 
-    /// The parts that these words name; other words are ignored.
+    /// The parts named by these words; other words are ignored.
     #[must_use]
     pub fn from_words(words: &str) -> Self {
         let has = |word: &str| words.split(',').any(|one| one == word);

@@ -1,7 +1,7 @@
 //! One check and its outcome.
 //!
-//! A failing target is data: a check ends in an [`Outcome`], never in an error. What went wrong on our own
-//! side is [`Trouble`]; it is counted and leaves a gap, but is never held against the target.
+//! A failing target is data: a check ends in an [`Outcome`], never in an error. Trouble of the location itself is
+//! [`Trouble`]; it is counted and leaves a no-data period, but is never counted against the target.
 
 use std::num::NonZeroU32;
 
@@ -20,7 +20,7 @@ words! {
         Icmp,
         /// The certificate chain of a TLS server.
         Ssl,
-        /// Not checked at all; people set its status.
+        /// Not checked at all; members set its status.
         Manual,
         /// Reports itself by pings.
         Heartbeat,
@@ -50,7 +50,7 @@ words! {
 }
 
 impl CheckStatus {
-    /// The number that stands for it in the database.
+    /// The number of it in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
         self as i16
@@ -120,9 +120,9 @@ words! {
         DnsServfail = 2,
         /// The name server is alive but did not answer this question in time.
         DnsTimeout = 3,
-        /// The name exists, but has no record of the type asked for.
+        /// The name exists, but has no record of the requested type.
         DnsNoRecords = 4,
-        /// Nobody listens.
+        /// No process listens on the port.
         ConnectRefused = 5,
         /// No answer to the connection attempt.
         ConnectTimeout = 6,
@@ -166,7 +166,7 @@ words! {
 }
 
 impl ErrorCode {
-    /// The number that stands for it in the database.
+    /// The number of it in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
         self as i16
@@ -178,8 +178,8 @@ impl ErrorCode {
         u8::try_from(code).ok().and_then(Self::from_repr)
     }
 
-    /// Returns true if a dead network of our own looks like this as well: silence, no way to the target, a connection that
-    /// breaks. The others say that somebody answered.
+    /// Returns true if a dead network of the location itself has the same symptoms: silence, no route to the target,
+    /// a broken connection. The others imply that a host answered.
     #[must_use]
     pub const fn may_be_the_network(self) -> bool {
         matches!(
@@ -198,7 +198,7 @@ impl ErrorCode {
     }
 }
 
-/// The reason why a check is not `up`, for machines and for people.
+/// The reason why a check is not `up`, as a code and as a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// For machines.
@@ -208,8 +208,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with its text, on one line and cut to 500 characters. Control characters become blanks: PostgreSQL stores no
-    /// zero byte, and what a peer sends shall not write into a terminal.
+    /// A failure with its text, on one line and cut to 500 characters. Control characters become blanks: PostgreSQL
+    /// stores no zero byte, and text from a peer must not control a terminal.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl AsRef<str>) -> Self {
         let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
@@ -223,7 +223,7 @@ impl Failure {
 pub struct Measurement {
     /// The result after evaluating the conditions.
     pub status: CheckStatus,
-    /// Set exactly when the target answered; what `response_time_ms` and the percentiles show.
+    /// Set exactly when the target answered; the value of `response_time_ms` and of the percentiles.
     pub response_time: Option<Micros>,
     /// The durations of the phases.
     pub timings: Timings,
@@ -264,7 +264,7 @@ words! {
         ResolverUnavailable,
         /// This process may not do that here (ICMP without the privilege).
         NotPermitted,
-        /// The check did not end within its time and was cut off, or our own thread was too late for it.
+        /// The check did not end within its time and was cut off, or the thread of the process was too late for it.
         Overrun,
         /// The code of the check panicked.
         Panicked,
@@ -278,9 +278,9 @@ words! {
 /// The outcome of one attempt of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// We looked, and this is what we saw.
+    /// The check was made, with this result.
     Measured(Measurement),
-    /// We could not look; the time is `no_data`.
+    /// The check could not be made; its time is `no_data`.
     Unmeasured(Trouble),
 }
 

@@ -1,6 +1,6 @@
-//! Components and groups of a status page (contract 4.14): what is stored about one.
+//! Components and groups of a status page (contract 4.14): the stored fields of one.
 //!
-//! How they form a tree is in `tree`, what visitors see of them in `status`, how groups follow tags in `sync`.
+//! Their tree is in `tree`, their status for visitors in `status`, groups that follow tags in `sync`.
 
 pub mod status;
 pub mod sync;
@@ -44,17 +44,17 @@ pub struct Component {
     pub sync_tag: Option<i64>,
     /// Display name.
     pub name: Translated,
-    /// True if a client has named it; false for a child with the name that the synchronisation gave it.
+    /// True if a client has named it; false for a child with a name from the synchronisation.
     pub has_own_name: bool,
     /// Further words.
     pub description: Option<Translated>,
-    /// True if it is a group: it holds other components.
+    /// True if it is a group: it contains other components.
     pub is_group: bool,
     /// True if visitors see it.
     pub is_visible: bool,
     /// True if visitors see its uptime bars, one for each day.
     pub show_uptime_bars: bool,
-    /// True if healthy children are left off.
+    /// True if healthy children are hidden.
     pub hide_operational_children: bool,
     /// True if a group is shown expanded.
     pub default_open: bool,
@@ -96,7 +96,7 @@ impl Component {
     }
 }
 
-/// The place behind siblings of which the last one stands at `last`.
+/// The position after siblings of which the last one is at `last`.
 #[must_use]
 pub fn order_behind(last: Option<i32>) -> i32 {
     last.map_or(0, |last| last.saturating_add(1).min(ORDER_MAX))

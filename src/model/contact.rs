@@ -1,6 +1,6 @@
-//! Contacts: people who can be told, each by their own channels, in their own language and time zone.
+//! Contacts: people who can be notified, each by their own channels, in their own language and time zone.
 //!
-//! A contact is no user: it cannot log in, and what it does is done by whoever holds a token. Escalation policies name
+//! A contact is not a user: it cannot log in, and acts only through requests of a token. Escalation policies name
 //! contacts, and on-call schedules put them on duty.
 
 use std::ops::RangeInclusive;
@@ -13,9 +13,9 @@ use crate::model::recurrence::zone::Zone;
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Most contacts of an organisation, whatever its plan says.
+/// Maximum number of contacts of an organisation, whatever its plan allows.
 pub const CONTACTS_MAX: u64 = 1_000;
-/// Most channels of a contact.
+/// Maximum number of channels of a contact.
 pub const CHANNELS_MAX: usize = 10;
 
 /// A contact as it is stored.
@@ -35,9 +35,9 @@ pub struct Contact {
     pub zone: Zone,
     /// One of the organisation's languages.
     pub language: String,
-    /// The channels by which it is told.
+    /// The channels by which it is notified.
     pub channels: Vec<Routed>,
-    /// Hours in which only what is bad is told, by its own clocks; `None` = none.
+    /// Hours in which only severe events are sent, in its own time zone; `None` = none.
     pub quiet: Option<QuietHours>,
     /// Time of creation.
     pub created_at: Timestamp,

@@ -1,7 +1,7 @@
-//! The course of a service: its status line as it is drawn now, and whether it flaps.
+//! The course of a service: its status line up to now, and whether it flaps.
 //!
-//! Whoever measures, checks or pings, draws it. The beginning and the end of flapping are told as changes from the present
-//! status to itself: they change no status, and whoever reads a status line leaves them out.
+//! Both checks and pings extend it. The start and the end of flapping are recorded as changes from the present status
+//! to itself: they change no status, and readers of a status line leave them out.
 
 use crate::clock::Timestamp;
 use crate::model::flapping::{Flapping, is_turn};
@@ -9,17 +9,17 @@ use crate::model::history::{ChangeCause, MeasuredStatus};
 use crate::model::rules::FlappingRule;
 use crate::model::status_line::{Change, StatusLine};
 
-/// The end of a status line, and the turns that lead up to it.
+/// The end of a status line, and the transitions that lead up to it.
 #[derive(Clone, Debug, Default)]
 pub struct Course {
     line: StatusLine,
-    /// `None` while there are no turns: of nearly all services nearly always.
+    /// `None` while there are no transitions, which is nearly always the case.
     flapping: Option<Box<Flapping>>,
     rule: FlappingRule,
 }
 
 impl Course {
-    /// Goes on with a line and its turns.
+    /// Continues a line and its transitions.
     #[must_use]
     pub fn new(line: StatusLine, flapping: Flapping, rule: FlappingRule) -> Self {
         let flapping = (flapping != Flapping::default()).then(|| Box::new(flapping));
@@ -38,19 +38,19 @@ impl Course {
         self.line.status()
     }
 
-    /// The turns that lead up to it.
+    /// The transitions that lead up to it.
     #[must_use]
     pub fn flapping(&self) -> Flapping {
         self.flapping.as_deref().cloned().unwrap_or_default()
     }
 
-    /// Another rule says from now on when it flaps.
+    /// Sets another rule for flapping from now on.
     pub const fn judge_by(&mut self, rule: FlappingRule) {
         self.rule = rule;
     }
 
-    /// Goes on with another status from `at` on: nothing when it is the present one, and a second change when that makes
-    /// it flap.
+    /// Continues with another status from `at` on: no change when it is the present one, and a second change when
+    /// that makes it flap.
     pub fn change_to(
         &mut self,
         to: MeasuredStatus,
@@ -63,13 +63,13 @@ impl Course {
         [change, begun.map(|at| self.told(ChangeCause::Flapping, at))].into_iter().flatten()
     }
 
-    /// Returns the time at which it ceases to flap if nothing else happens; `None` while it does not flap.
+    /// Returns the time at which it ceases to flap without further transitions; `None` while it does not flap.
     #[must_use]
     pub fn settles_at(&self) -> Option<Timestamp> {
         self.flapping.as_ref()?.settles_at(self.rule)
     }
 
-    /// Notices that it does not flap any more.
+    /// Ends flapping, if it is over by `now`.
     pub fn settle(&mut self, now: Timestamp) -> Option<Change> {
         let flapping = self.flapping.as_mut()?;
         let settled = flapping.settle(self.rule, now);
@@ -79,14 +79,15 @@ impl Course {
         settled.map(|at| self.told(ChangeCause::Settled, at))
     }
 
-    /// Nobody watches any more: the status is unknown from `at` on, and nothing flaps.
+    /// Ends the monitoring: the status is unknown from `at` on, and flapping ends.
     pub fn end(&mut self, cause: ChangeCause, at: Timestamp) -> impl Iterator<Item = Change> + use<> {
         let ended = self.line.change_to(MeasuredStatus::Unknown, cause, at);
         let flapped = self.flapping.take().is_some_and(|mut flapping| flapping.end());
         [ended, flapped.then(|| self.told(ChangeCause::Settled, at))].into_iter().flatten()
     }
 
-    /// The wall clock was set back by `-jump_ms` to `now`; see [`StatusLine::set_back`]. What was seen moves back with it.
+    /// Handles a wall clock that was set back by `-jump_ms` to `now`; see [`StatusLine::set_back`]. The times of the
+    /// past move back with it.
     pub fn set_back(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         if let Some(flapping) = &mut self.flapping {
             flapping.shift(jump_ms);

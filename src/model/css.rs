@@ -1,8 +1,9 @@
 //! Sanitising the style sheet of a status page (contract 4.13.4).
 //!
-//! Whatever could load code, other sheets or resources from elsewhere is cut out: `@import`, `@charset`, `@namespace`,
-//! `expression(…)`, `behavior`, `-moz-binding`, foreign `url(…)`, and `<`, also where escapes or comments spell one of them.
-//! Everything else stays byte for byte. Cutting is repeated until nothing is found, because a cut can join two halves.
+//! Everything that could load code, other sheets or foreign resources is cut out: `@import`, `@charset`,
+//! `@namespace`, `expression(…)`, `behavior`, `-moz-binding`, foreign `url(…)`, and `<`, also where escapes or
+//! comments spell one of them. Everything else stays byte for byte. Cutting is repeated until nothing is found,
+//! because a cut can join two halves.
 
 mod glyph;
 #[cfg(test)]
@@ -12,7 +13,7 @@ use std::ops::Range;
 
 use crate::model::css::glyph::Sheet;
 
-/// Rounds of cutting. A sheet that needs more is built to wear the server out; nothing of it is kept.
+/// Maximum rounds of cutting. A sheet that needs more is hostile; nothing of it is kept.
 const MAX_ROUNDS: usize = 20;
 
 /// At-rules that are cut with everything up to their end.
@@ -29,7 +30,7 @@ const ADDRESSES: [&str; 6] = [
     "data:image/svg+xml",
 ];
 
-/// The sheet without what must not be in it, trimmed.
+/// The sheet without forbidden constructs, trimmed.
 #[must_use]
 pub fn sanitise(text: &str) -> String {
     let mut text = text.trim().to_owned();
@@ -43,7 +44,7 @@ pub fn sanitise(text: &str) -> String {
     String::new()
 }
 
-/// The byte ranges to cut out, in order and apart from each other.
+/// The byte ranges to cut out, in order and disjoint.
 fn cuts(sheet: &Sheet) -> Vec<Range<usize>> {
     let mut cuts = Vec::new();
     let mut at = 0;
@@ -59,7 +60,7 @@ fn cuts(sheet: &Sheet) -> Vec<Range<usize>> {
     cuts
 }
 
-/// Returns the end of the forbidden construct that begins at glyph `at`; `None` when none begins there.
+/// Returns the end of the forbidden construct that starts at glyph `at`; `None` when none starts there.
 fn cut_end(sheet: &Sheet, at: usize) -> Option<usize> {
     match sheet.lower(at)? {
         '<' => Some(at + 1),

@@ -1,6 +1,6 @@
-//! What services depend on: other services, by themselves or by a tag that they carry.
+//! Dependencies of services: on other services, by themselves or by a tag that they carry.
 //!
-//! A service does not depend on itself, also when it carries the tag. Who depends on whom must have an end: a circle is
+//! A service does not depend on itself, also when it carries the tag. Dependencies must not form a circle: one is
 //! refused, and named.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::model::service::{NamedService, ServiceKey};
 
-/// Most entries of a service.
+/// Maximum number of entries of a service.
 pub const DEPENDENCIES_MAX: usize = 20;
 
 /// Something that a service depends on.
@@ -28,17 +28,17 @@ pub enum Dependency {
     },
 }
 
-/// A service fails, and something that it depends on is down, or was and it has not looked since: whether it works by itself
-/// nobody can know.
+/// A service fails while one of its dependencies is down, or was down and the service was not checked since: whether
+/// it works by itself cannot be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreachable {
     /// Since when.
     pub since: Timestamp,
-    /// What is down of that which it depends on, by name; empty when that is back.
+    /// The dependencies that are down, by name; empty when they are back.
     pub because_of: Vec<NamedService>,
 }
 
-/// Who depends on whom in an organisation, tags resolved.
+/// The dependency graph of an organisation, tags resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DependencyGraph {
     parents: BTreeMap<ServiceKey, BTreeSet<ServiceKey>>,
@@ -65,7 +65,7 @@ impl DependencyGraph {
         self.children.get(&service).into_iter().flatten().copied()
     }
 
-    /// Returns true if nobody depends on anybody.
+    /// Returns true if there are no dependencies.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()
@@ -78,8 +78,8 @@ impl DependencyGraph {
         self.parents.keys().find_map(|start| self.cycle_from(*start, &mut ends))
     }
 
-    /// Walks upwards, depth first, without recursion: a chain may be as long as there are services. What has been walked
-    /// without coming back `ends`.
+    /// Walks upwards, depth first, without recursion: a chain may be as long as there are services. Services that
+    /// lead to no circle are added to `ends`.
     fn cycle_from(&self, start: ServiceKey, ends: &mut BTreeSet<ServiceKey>) -> Option<Vec<ServiceKey>> {
         if ends.contains(&start) {
             return None;
@@ -144,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        /// Found exactly where an order of all services does not exist, and what is named is a circle.
+        /// Found exactly where there is no order of all services, and the named services form a circle.
         #[test]
         fn a_circle_is_found_exactly_where_there_is_one(edges in prop::collection::vec((0_i64..8, 0_i64..8), 0..20)) {
             let graph = graph(&edges);

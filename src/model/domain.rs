@@ -1,6 +1,7 @@
-//! A host name of a status page's own (contract 4.15): when it is looked at, and what a look makes of it.
+//! A custom host name of a status page (contract 4.15): when it is checked, and the effect of a check.
 //!
-//! A look that could not see anything changes nothing but the time of the next one: our own trouble never fails a domain.
+//! An inconclusive check changes nothing but the time of the next one: trouble of this installation never fails a
+//! domain.
 
 use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, Timestamp};
@@ -16,11 +17,12 @@ const MINUTE_MS: i64 = 60_000;
 /// Minutes after the domain was attached; after the last of them, hourly.
 const FIRST_LOOKS_MINUTES: [i64; 5] = [1, 2, 5, 10, 30];
 const HOUR_MS: i64 = 60 * MINUTE_MS;
-/// The longest time between two looks. A look that is further away was planned before the clock was set back.
+/// The longest time between two checks, in milliseconds. A check that is further away was planned before the clock
+/// was set back.
 pub const LONGEST_PAUSE_MS: i64 = DAY_MS;
 /// The time, in milliseconds, that a domain may wait for its records, and that an active one may be without them.
 const PATIENCE_MS: i64 = 7 * DAY_MS;
-/// Least time between two looks that a client asks for.
+/// Shortest time between two checks requested by a client, in milliseconds.
 const COOLDOWN_MS: i64 = 10_000;
 
 const TXT_ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -52,19 +54,19 @@ words! {
         VerificationTimeout,
         /// Wrong for a week after it had been right.
         StaleTimeout,
-        /// Somebody else has proven the name.
+        /// Another organisation has proven the name.
         ClaimedElsewhere,
     }
 }
 
-/// The result of a look at a domain's records.
+/// The result of a check of a domain's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sight {
     /// Both records are right.
     Right,
     /// Something is wrong.
     Wrong(DomainProblem),
-    /// Nothing could be seen, and that is not the domain's fault.
+    /// The check was inconclusive, which is not the domain's fault.
     Nothing,
 }
 
@@ -85,20 +87,20 @@ pub struct Domain {
     pub txt_value: String,
     /// The time since which it is active; `None` unless it is.
     pub verified_at: Option<Timestamp>,
-    /// The fault of its records; `None` before the first look and while active.
+    /// The fault of its records; `None` before the first check and while active.
     pub problem: Option<DomainProblem>,
-    /// The time of the next look; `None` = never.
+    /// The time of the next check; `None` = never.
     pub next_look_at: Option<Timestamp>,
     /// The time since which an active domain's records are wrong.
     pub wrong_since: Option<Timestamp>,
-    /// The time at which a client last asked for a look.
+    /// The time at which a client last requested a check.
     pub asked_at: Option<Timestamp>,
     /// Time of creation.
     pub created_at: Timestamp,
 }
 
 impl Domain {
-    /// A domain that has just been attached; `key` is the database's to give.
+    /// A domain that has just been attached; its `key` is assigned by the database.
     #[must_use]
     pub fn attached(statuspage: i64, hostname: String, now: Timestamp) -> Self {
         Self {
@@ -117,7 +119,7 @@ impl Domain {
         }
     }
 
-    /// The domain after a look, other claims of its name left aside (`claims` considers them).
+    /// The domain after a check, without regard to other claims of its name (see `claims`).
     #[must_use]
     pub fn looked_at(&self, sight: Sight, look: JudgedTime) -> Self {
         match self.status {
@@ -142,7 +144,7 @@ impl Domain {
                 self.failed(DomainProblem::VerificationTimeout)
             }
             Sight::Wrong(problem) => Self { problem: Some(problem), next_look_at, ..self.clone() },
-            // To its owner, a name that was never seen does not resolve; what was known before stays.
+            // For its owner, a name that was never seen does not resolve; an earlier result stays.
             Sight::Nothing => {
                 let problem = self.problem.or(Some(DomainProblem::NoRecords));
                 Self { problem, next_look_at, ..self.clone() }
@@ -180,7 +182,7 @@ impl Domain {
         }
     }
 
-    /// Whole seconds until a client may ask for a look again; `None` = now.
+    /// Whole seconds until a client may request a check again; `None` = now.
     #[must_use]
     pub fn cooldown_seconds(&self, now: Timestamp) -> Option<u64> {
         let since_ms = now.ms_since(self.asked_at?);
@@ -190,14 +192,14 @@ impl Domain {
     }
 }
 
-/// True if the week that began at `since` is over for good: by a time that is trusted.
+/// Returns true if the week from `since` on is over by a trusted time.
 const fn is_over(since: Timestamp, now: JudgedTime) -> bool {
     now.is_trusted && now.at.ms_since(since) >= PATIENCE_MS
 }
 
-/// The time of the next look at a domain that waits for its records.
+/// The time of the next check of a domain that waits for its records.
 fn next_pending_look(created_at: Timestamp, now: Timestamp) -> Timestamp {
-    // A domain that was attached before the clock was set back is as good as new.
+    // A domain that was attached before the clock was set back counts as new.
     let created_at = created_at.min(now);
     let deadline = created_at.plus_ms(PATIENCE_MS);
     let mut first = FIRST_LOOKS_MINUTES.into_iter().map(|minutes| created_at.plus_ms(minutes * MINUTE_MS));

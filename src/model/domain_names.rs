@@ -1,15 +1,16 @@
-//! Host names of status pages (contract 4.15): their form, which ones are ours, and which records a custom domain needs.
+//! Host names of status pages (contract 4.15): their form, the names of this installation, and the records that a
+//! custom domain needs.
 
 use std::net::IpAddr;
 
 use crate::model::domain::Domain;
 
-/// The host names that this installation goes by, without ports.
+/// The host names of this installation, without ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainNames {
     /// Status pages are below it.
     pub pages: String,
-    /// The host name to which custom domains must lead.
+    /// The host name to which custom domains must resolve.
     pub edge: String,
     /// The host names at which the API answers and pings arrive; may be addresses.
     pub api: Vec<String>,
@@ -22,7 +23,7 @@ pub struct DomainNames {
 pub struct WantedRecords {
     /// The custom domain.
     pub hostname: String,
-    /// The target to which it must lead: by CNAME, or by the same addresses.
+    /// The target to which it must resolve: by CNAME, or by the same addresses.
     pub cname_target: String,
     /// The name of the TXT record.
     pub txt_name: String,
@@ -31,19 +32,19 @@ pub struct WantedRecords {
 }
 
 impl DomainNames {
-    /// Returns true if nobody may attach the name, because it is one of ours or below one.
+    /// Returns true if the name cannot be attached, because it is one of the installation or below one.
     #[must_use]
     pub fn is_reserved(&self, hostname: &str) -> bool {
         self.own().any(|ours| is_within(hostname, ours))
     }
 
-    /// Returns true if the name is one of ours, and no page's.
+    /// Returns true if the name is one of this installation, and no page's.
     #[must_use]
     pub fn is_own(&self, hostname: &str) -> bool {
         self.own().any(|ours| hostname == ours)
     }
 
-    /// Returns true if the API is known by this host: one of our names, `localhost` or an address.
+    /// Returns true if the API has this host: a name of this installation, `localhost` or an address.
     #[must_use]
     pub fn is_of_api(&self, host: &str) -> bool {
         self.is_own(host) || host == "localhost" || host.parse::<IpAddr>().is_ok()
@@ -64,7 +65,7 @@ impl DomainNames {
         }
     }
 
-    /// The slug of the page that this host name belongs to, if it is below the pages' name.
+    /// The slug in this host name, if it is below the domain of the pages.
     #[must_use]
     pub fn slug<'h>(&self, hostname: &'h str) -> Option<&'h str> {
         hostname.strip_suffix(self.pages.as_str())?.strip_suffix('.')
@@ -82,7 +83,7 @@ pub fn host_of_header(value: &str) -> Option<String> {
     (!host.is_empty() && host.len() <= 253).then(|| host.to_ascii_lowercase())
 }
 
-/// Returns true if the text is a host name in lower case with at least two labels, the last beginning with a letter.
+/// Returns true if the text is a host name in lower case with at least two labels, the last starting with a letter.
 #[must_use]
 pub fn is_hostname(text: &str) -> bool {
     let labels: Vec<&str> = text.split('.').collect();
@@ -102,7 +103,7 @@ pub(super) fn is_label(label: &str, is_letter: impl Fn(char) -> bool) -> bool {
         && label.chars().all(|letter| letter == '-' || is_letter(letter))
 }
 
-/// Returns true if `name` is `zone`, or lies below it.
+/// Returns true if `name` is `zone`, or below it.
 fn is_within(name: &str, zone: &str) -> bool {
     let rest = name.strip_suffix(zone);
     !zone.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))

@@ -1,22 +1,22 @@
 //! E-mail addresses: the form that is accepted (the practical part of RFC 5322).
 //!
-//! Nothing is looked up and nothing is sent.
+//! It does no lookup and sends nothing.
 
 use crate::model::domain_names::is_label;
 
-/// Most characters of an address.
+/// Maximum number of characters of an address.
 const ADDRESS_LENGTH: usize = 254;
-/// Most characters before the `@`.
+/// Maximum number of characters before the `@`.
 const LOCAL_LENGTH: usize = 64;
 
-/// Returns true if the text looks like `local@domain.tld`.
+/// Returns true if the text has the form `local@domain.tld`.
 #[must_use]
 pub fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
     text.chars().count() <= ADDRESS_LENGTH && is_local(local) && is_domain(domain)
 }
 
-/// Dot-separated words of anything that is neither blank nor a delimiter.
+/// Dot-separated words of characters that are neither blanks nor delimiters.
 fn is_local(local: &str) -> bool {
     let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !"\"(),:;<>@[\\]".contains(c);
     let is_word = |word: &str| !word.is_empty() && word.chars().all(is_plain);

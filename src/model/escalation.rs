@@ -1,8 +1,8 @@
-//! Escalation policies: whom an incident is told to, step by step, until somebody acknowledges it or it is over.
+//! Escalation policies: notifications of an incident, step by step, until it is acknowledged or over.
 //!
-//! The policies of an organisation have an order; the first one that matches an incident is the one that it follows. The time
-//! of a step counts from the step before it. What a step did is not known here: `lifecycle` writes the step and its messages
-//! in one transaction, so that a step happens once.
+//! The policies of an organisation have an order; an incident follows the first one that matches it. The time of a
+//! step counts from the step before it. The messages of a step are not known here: `lifecycle` writes the step and
+//! its messages in one transaction, so that a step happens once.
 
 use std::ops::RangeInclusive;
 
@@ -13,19 +13,19 @@ use crate::model::notification::routing::{Concerned, Routed, RoutedServices};
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Most policies of an organisation.
+/// Maximum number of policies of an organisation.
 pub const POLICIES_MAX: usize = 100;
-/// Most steps of a policy; it has one at least.
+/// Maximum number of steps of a policy; it has one at least.
 pub const STEPS_MAX: usize = 20;
-/// Most channels of a step.
+/// Maximum number of channels of a step.
 pub const CHANNELS_MAX: usize = 20;
-/// Most contacts of a step.
+/// Maximum number of contacts of a step.
 pub const CONTACTS_MAX: usize = 20;
 /// Most on-call schedules of a step.
 pub const SCHEDULES_MAX: usize = 20;
-/// Most incident policies that a policy names.
+/// Maximum number of incident policies that a policy names.
 pub const INCIDENT_POLICIES_MAX: usize = 20;
-/// Seconds between a step and the one before it, or the begin of the incident.
+/// Seconds between a step and the one before it, or the start of the incident.
 pub const AFTER_SECONDS: RangeInclusive<u32> = 0..=86_400;
 /// Seconds between the last step and the first one of the next round.
 pub const REPEAT_SECONDS: RangeInclusive<u32> = 60..=86_400;
@@ -39,7 +39,7 @@ pub struct EscalationPolicy {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// Its place in the order, from 1.
+    /// Its position in the order, from 1.
     pub position: i32,
     /// 1..255 characters.
     pub name: String,
@@ -47,7 +47,7 @@ pub struct EscalationPolicy {
     pub assignment: Assignment,
     /// Its steps in their order, at least one.
     pub steps: Vec<Step>,
-    /// Seconds after the last step at which the first one comes again; `None` = it ends with the last step.
+    /// Seconds after the last step at which the first one is repeated; `None` = it ends with the last step.
     pub repeat_after_seconds: Option<u32>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -55,16 +55,16 @@ pub struct EscalationPolicy {
     pub updated_at: Timestamp,
 }
 
-/// A step: who is told, and when. It names one channel, contact or schedule at least.
+/// A step: its recipients and its time. It names one channel, contact or schedule at least.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Seconds since the step before it, or since the begin of the incident.
+    /// Seconds since the step before it, or since the start of the incident.
     pub after_seconds: u32,
-    /// The channels that are told.
+    /// The channels that are notified.
     pub channels: Vec<Routed>,
-    /// The contacts that are told by their own channels.
+    /// The contacts that are notified by their own channels.
     pub contacts: Vec<Routed>,
-    /// The on-call schedules of which whoever is on duty is told.
+    /// The on-call schedules whose contacts on duty are notified.
     pub schedules: Vec<Routed>,
 }
 
@@ -100,14 +100,14 @@ pub struct Selection {
     pub incident_policies: Vec<Routed>,
 }
 
-/// What of an incident decides which policy it follows.
+/// The properties of an incident that decide which policy it follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// Its severity.
     pub severity: Severity,
     /// The services that it affects.
     pub concerned: Concerned,
-    /// Key of the incident policy that opened it; `None` = people did.
+    /// Key of the incident policy that opened it; `None` = a member did.
     pub incident_policy: Option<i64>,
 }
 
@@ -130,40 +130,41 @@ pub fn first_match<'a>(policies: &'a [EscalationPolicy], case: &Case) -> Option<
     matching.min_by_key(|policy| policy.position)
 }
 
-/// How far an incident has come in its policy.
+/// The progress of an incident in its policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The round, from 1.
     pub round: u32,
-    /// The place of the next step, from 0.
+    /// The index of the next step, from 0.
     pub next_step: usize,
     /// The time of the next step; `None` when the last step of the last round is done.
     pub due_at: Option<Timestamp>,
 }
 
 impl Progress {
-    /// An incident begins to follow a policy.
+    /// The progress of an incident that starts to follow a policy.
     #[must_use]
     pub fn begin(policy: &EscalationPolicy, now: Timestamp) -> Self {
         let wait = policy.steps.first().map_or(0, |step| step.after_seconds);
         Self { round: 1, next_step: 0, due_at: Some(later(now, wait)) }
     }
 
-    /// An open incident leaves another policy for this one: the time of the first step counts from the start of the incident.
+    /// The progress of an open incident that leaves another policy for this one: the time of the first step counts
+    /// from the start of the incident.
     #[must_use]
     pub fn enter(policy: &EscalationPolicy, started_at: Timestamp, now: Timestamp) -> Self {
         let begun = Self::begin(policy, started_at);
         Self { due_at: begun.due_at.map(|due_at| due_at.max(now)), ..begun }
     }
 
-    /// The step that comes next; `None` when the policy has been shortened since.
+    /// The next step; `None` when the policy has been shortened since.
     #[must_use]
     pub fn step(self, policy: &EscalationPolicy) -> Option<&Step> {
         policy.steps.get(self.next_step)
     }
 
-    /// What follows the step that was taken now. After a step that reached nobody the next one comes at once; a new round never
-    /// does.
+    /// The progress after the step that was taken now. After a step that reached nobody the next one is due at once;
+    /// a new round never is.
     #[must_use]
     pub fn after_step(self, policy: &EscalationPolicy, now: Timestamp, has_reached: bool) -> Self {
         let next_step = self.next_step + 1;
@@ -179,8 +180,9 @@ impl Progress {
 }
 
 impl Progress {
-    /// The same progress when the policy is changed from `before` to `after`. A step that waits comes earlier or later by as much as
-    /// its wait has changed, but not before now. Where all steps were taken, an added step or an added repetition counts from now.
+    /// The same progress when the policy is changed from `before` to `after`. A waiting step is moved by the change
+    /// of its wait, but not before now. Where all steps were taken, an added step or an added repetition counts from
+    /// now.
     #[must_use]
     pub fn after_change(self, before: &EscalationPolicy, after: &EscalationPolicy, now: Timestamp) -> Self {
         let Some(due_at) = self.due_at else { return self.resume(after, now) };
@@ -189,7 +191,7 @@ impl Progress {
                 let due_at = due_at.plus_ms((i64::from(new) - i64::from(old)) * 1_000);
                 Self { due_at: Some(due_at.max(now)), ..self }
             }
-            // It waited for a repetition that is no more.
+            // It waited for a repetition that was removed.
             (Some(_), None) if self.next_step == 0 => {
                 Self { next_step: after.steps.len(), due_at: None, ..self }
             }
@@ -197,14 +199,14 @@ impl Progress {
         }
     }
 
-    /// The same progress after the clock was set back: no step waits longer than its policy says.
+    /// The same progress after the clock was set back: no step waits longer than its policy allows.
     #[must_use]
     pub fn within(self, policy: &EscalationPolicy, now: Timestamp) -> Self {
         let latest = later(now, self.wait(policy).unwrap_or_default());
         Self { due_at: self.due_at.map(|due_at| due_at.min(latest)), ..self }
     }
 
-    /// What comes next in a changed policy of which all steps were taken.
+    /// The progress in a changed policy of which all steps were taken.
     fn resume(self, policy: &EscalationPolicy, now: Timestamp) -> Self {
         match (policy.steps.get(self.next_step), policy.repeat_after_seconds) {
             (Some(step), _) => Self { due_at: Some(later(now, step.after_seconds)), ..self },
@@ -331,7 +333,7 @@ mod tests {
         assert_eq!(within.due_at, Some(at(expected)));
     }
 
-    /// The incident began at second 0.
+    /// The incident started at second 0.
     #[rstest]
     #[case::at_once(0, 100, 100)]
     #[case::its_time_has_passed(60, 100, 100)]
@@ -345,8 +347,8 @@ mod tests {
         assert_eq!(entered, Progress { round: 1, next_step: 0, due_at: Some(at(expected)) });
     }
 
-    /// The tag, service and incident policy that a policy for what is major at least names; severity, the key of tag and
-    /// service, and the incident policy of an incident.
+    /// The tag, service and incident policy named by a policy for major incidents and above; severity, the key of tag
+    /// and service, and the incident policy of an incident.
     #[rstest]
     #[case::every_incident(None, (Severity::Major, 0, None), true)]
     #[case::too_harmless(None, (Severity::Minor, 0, None), false)]

@@ -1,4 +1,4 @@
-//! The types of events that can be listened to, and what can become of an incident or a maintenance.
+//! The types of events that clients can subscribe to, and the actions on incidents and maintenances.
 
 use crate::model::word::words;
 
@@ -17,7 +17,7 @@ words! {
 }
 
 words! {
-    /// The kinds of things that events are about and that have rows of their own.
+    /// The kinds of resources that events are about and that have rows of their own.
     pub enum Kind {
         /// An incident.
         Incident,
@@ -27,7 +27,7 @@ words! {
 }
 
 words! {
-    /// What became of it.
+    /// The action on an incident or a maintenance.
     pub enum Act {
         /// It is new.
         Created,

@@ -1,8 +1,8 @@
-//! Facts as bytes, and back: results and status changes, wherever they leave the process or its memory.
+//! Facts as bytes, and back: results and status changes that leave the process or its memory.
 //!
-//! Every fact stands on its own: its length, a CRC32, and fields as varints, so that a damaged one costs nothing but
-//! itself. What was written reads back exactly; bytes that are no fact are refused, whatever they are. Another layout is
-//! another version of whatever holds the facts.
+//! Every fact is encoded by itself: its length, a CRC32, and fields as varints, so that a damaged one affects no
+//! other. Decoding returns exactly the encoded fact; bytes that are not a fact are refused. A change of the layout
+//! needs a new version of the container of the facts.
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros};
@@ -62,7 +62,7 @@ fn put_check(check: &CheckRecord, out: &mut Vec<u8>) {
     put_signed(check.checked_at.ms(), out);
     put_signed(check.scheduled_at.ms().wrapping_sub(check.checked_at.ms()), out);
     put_text(check.location.as_str(), out);
-    // A measured time is never zero, so zero stands for none.
+    // A measured time is never zero, so zero means none.
     for duration in found.durations() {
         varint::put(out, duration.map_or(0, |us| u64::from(us.get())));
     }
@@ -90,19 +90,19 @@ fn put_signed(number: i64, out: &mut Vec<u8>) {
     varint::put(out, varint::zigzag(number));
 }
 
-/// Reads facts. Codes of locations that were seen are kept: there are few of them.
+/// Decodes facts. Codes of locations are cached: there are few of them.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     codes: Vec<LocationCode>,
 }
 
 impl Decoder {
-    /// Gives `take` the facts that can be read, and returns the number of bytes that are no fact.
+    /// Passes the readable facts to `take`, and returns the number of bytes that are not part of a fact.
     pub(crate) fn read(&mut self, bytes: &[u8], mut take: impl FnMut(Fact)) -> usize {
         let mut rest = bytes;
         let mut lost_bytes = 0;
         while !rest.is_empty() {
-            // Behind damage, the next byte from which a whole fact can be read is where one begins.
+            // After damage, the next fact starts at the next byte from which a whole one can be read.
             if let Some((fact, after)) = self.read_one(rest) {
                 take(fact);
                 rest = after;
@@ -114,8 +114,8 @@ impl Decoder {
         lost_bytes
     }
 
-    /// Gives `take` the facts while it wants more, and returns true if `bytes` are facts and nothing else. Unlike [`Self::read`]
-    /// it looks behind no damage, which takes long: these bytes may come from anybody.
+    /// Passes facts to `take` while it accepts more, and returns true if `bytes` are facts and nothing else. Unlike
+    /// [`Self::read`] it does not search after damage, which takes long: these bytes may be from an untrusted sender.
     pub(crate) fn read_whole(&mut self, bytes: &[u8], mut take: impl FnMut(Fact) -> bool) -> bool {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -128,7 +128,7 @@ impl Decoder {
         true
     }
 
-    /// The fact that `bytes` begin with, and what follows it.
+    /// The fact at the start of `bytes`, and the rest.
     fn read_one<'a>(&mut self, bytes: &'a [u8]) -> Option<(Fact, &'a [u8])> {
         let mut cursor = Cursor(bytes);
         let length = usize::try_from(cursor.number()?).ok()?;

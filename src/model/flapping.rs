@@ -1,8 +1,8 @@
 //! Flapping: a service that goes up and down again and again is unstable, which is a state of its own.
 //!
-//! It counts the turns of the status line, from up to degraded or down and back; gaps, unknown time and pauses are none. More
-//! than so many turns within so many minutes begin it; it ends when at most half as many are left. The status line goes on as
-//! measured beside it.
+//! It counts the transitions of the status line, from up to degraded or down and back; no-data periods, unknown time
+//! and pauses are none. It starts with more than `changes` transitions within the window of the rule; it ends when at
+//! most half as many are left. The measured status line continues independently.
 
 use std::collections::VecDeque;
 
@@ -10,16 +10,16 @@ use crate::clock::Timestamp;
 use crate::model::history::MeasuredStatus;
 use crate::model::rules::{CHANGES, FlappingRule, MINUTES};
 
-/// The turns of a service, as far as they decide, and whether it flaps. Oldest first.
+/// The transitions of a service, as far as they decide, and whether it flaps. Oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flapping {
     turns: VecDeque<Timestamp>,
     is_flapping: bool,
-    /// The last beginning or end that was told; they are told in the order of their times.
+    /// The last recorded start or end; they are recorded in the order of their times.
     told_at: Option<Timestamp>,
 }
 
-/// Returns true if this change of the status is a turn.
+/// Returns true if this change of the status is a transition.
 #[must_use]
 pub const fn is_turn(from: MeasuredStatus, to: MeasuredStatus) -> bool {
     const fn is_bad(status: MeasuredStatus) -> bool {
@@ -29,7 +29,7 @@ pub const fn is_turn(from: MeasuredStatus, to: MeasuredStatus) -> bool {
 }
 
 impl Flapping {
-    /// What is remembered from before: the turns, oldest first, and whether they had made it flap.
+    /// Restores earlier flapping: the transitions, oldest first, and whether they had made it flap.
     #[must_use]
     pub fn resumed(turns: impl IntoIterator<Item = Timestamp>, is_flapping: bool) -> Self {
         Self { turns: turns.into_iter().collect(), is_flapping, told_at: None }
@@ -41,10 +41,11 @@ impl Flapping {
         self.is_flapping
     }
 
-    /// Takes in a turn, none older than those before; returns the moment from which on the service flaps, if it begins to.
+    /// Takes in a transition, none older than those before; returns the moment from which on the service flaps, if it
+    /// starts to.
     pub fn turn(&mut self, rule: FlappingRule, at: Timestamp) -> Option<Timestamp> {
         self.turns.push_back(at);
-        // The newest so many and one more decide.
+        // The newest `changes` and one more decide.
         let needless = self.turns.len().saturating_sub(usize::from(rule.changes) + 1);
         self.turns.drain(..needless);
         let in_window = self.turns.iter().filter(|turn| at.ms_since(**turn) < rule.window_ms()).count();
@@ -53,22 +54,23 @@ impl Flapping {
         begins.then(|| self.told(at))
     }
 
-    /// Returns the moment at which it is over if no further turn comes; `None` while the service does not flap.
+    /// Returns the moment at which it is over if no further transition comes; `None` while the service does not flap.
     #[must_use]
     pub fn settles_at(&self, rule: FlappingRule) -> Option<Timestamp> {
         let newest = self.turns.back().copied().max(self.told_at).unwrap_or_default();
         self.is_flapping.then(|| self.lasts_until(rule).unwrap_or(newest))
     }
 
-    /// Returns the moment until which enough turns lie in the window; `None` when they do not, or no rule asks.
+    /// Returns the moment until which enough transitions are in the window; `None` when they are not, or the rule is
+    /// off.
     fn lasts_until(&self, rule: FlappingRule) -> Option<Timestamp> {
-        // It goes on while one more than half as many lie in the window: so long as this one does.
+        // It lasts while one more than half of `changes` are in the window: as long as this one is.
         let last = self.turns.len().checked_sub(usize::from(rule.changes / 2) + 1)?;
         let until = self.turns.get(last)?.plus_ms(rule.window_ms());
         (rule.changes > 0).then_some(until)
     }
 
-    /// Forgets turns that are too old at `now`, and notices that it is over; returns the moment at which it was.
+    /// Drops transitions that are too old at `now`, and detects the end of flapping; returns the moment of the end.
     pub fn settle(&mut self, rule: FlappingRule, now: Timestamp) -> Option<Timestamp> {
         let until = self.lasts_until(rule).unwrap_or(now);
         self.turns.retain(|turn| now.ms_since(*turn) < rule.window_ms());
@@ -83,7 +85,7 @@ impl Flapping {
         at
     }
 
-    /// Takes in a turn without a rule to judge it by.
+    /// Takes in a transition without judging it by a rule.
     pub fn remember(&mut self, at: Timestamp) {
         self.turns.push_back(at);
         let window = FlappingRule { changes: *CHANGES.end(), minutes: *MINUTES.end() }.window_ms();
@@ -93,12 +95,12 @@ impl Flapping {
         }
     }
 
-    /// Takes in that somebody else has seen it begin, or end.
+    /// Sets the state by a start or an end that was detected by another process.
     pub const fn set(&mut self, is_flapping: bool) {
         self.is_flapping = is_flapping;
     }
 
-    /// Forgets everything; returns true if it flapped.
+    /// Resets everything; returns true if it flapped.
     pub fn end(&mut self) -> bool {
         std::mem::take(self).is_flapping
     }
@@ -110,12 +112,12 @@ impl Flapping {
         !self.is_flapping && newest.is_none_or(|at| now.ms_since(at) >= rule.window_ms())
     }
 
-    /// The wall clock was set back, and the times of what was seen with it.
+    /// Moves the times by a step of the wall clock that was set back.
     pub fn shift(&mut self, jump_ms: i64) {
         self.turns.iter_mut().chain(&mut self.told_at).for_each(|at| *at = at.plus_ms(jump_ms));
     }
 
-    /// The same without turns after `until`, which were recorded under a clock that was wrong.
+    /// The same without transitions after `until`, which were recorded under a clock that was wrong.
     #[must_use]
     pub fn until(mut self, until: Timestamp) -> Self {
         self.turns.retain(|turn| *turn <= until);
@@ -129,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts all turns that there ever were, each time anew.
+    /// Counts all past transitions again each time.
     fn naive(rule: FlappingRule, turns: &[i64], was_flapping: bool, now: i64) -> bool {
         let window = i64::from(rule.minutes) * 60_000;
         let count = turns.iter().filter(|turn| **turn <= now && now - **turn < window).count();
@@ -141,7 +143,7 @@ mod tests {
     }
 
     proptest! {
-        /// Turns, and looks at the clock in between, in any order of short and long waits.
+        /// Transitions, and readings of the clock in between, in any order of short and long waits.
         #[test]
         fn it_flaps_when_counting_all_turns_says_so(
             changes in 0_u8..8, minutes in 1_u16..4,

@@ -1,8 +1,8 @@
-//! What services have in common whose failures are one incident.
+//! Common properties by which failures of services are grouped into one incident.
 
 use crate::model::service::ServiceKey;
 
-/// Something that services have in common: failures of services that share one belong together.
+/// A property that services share: failures of services with the same key belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroupKey {
     /// They carry the tag of this row.
@@ -17,7 +17,7 @@ impl GroupKey {
     /// The word of services.
     pub const SERVICE: &'static str = "service";
 
-    /// The word that says what the key names.
+    /// The word for the kind of the key.
     #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {

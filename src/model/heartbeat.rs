@@ -1,4 +1,4 @@
-//! Heartbeat services (contract 4.3.11): they are not looked at, they report themselves by pings.
+//! Heartbeat services (contract 4.3.11): they are not checked, they report themselves by pings.
 //!
 //! [`Heartbeat`] is the pure state machine over one of them, the counterpart of `watch::Watch`: pings and time go in,
 //! the same effects come out. A deadline is missed when the period and the grace pass without a ping; then one is
@@ -42,8 +42,8 @@ pub struct StoredPings {
 }
 
 impl StoredPings {
-    /// The same without moments of the future: they were stored before the wall clock was set back, so they are of now at the
-    /// latest.
+    /// The same without moments of the future: they were stored before the wall clock was set back, and are limited
+    /// to now.
     fn until(self, now: Timestamp) -> Self {
         let passed = |at: Timestamp| if at.ms_since(now) > STEP_MS { now } else { at };
         let last = self.last.map(|ping| Ping { at: passed(ping.at), ..ping });
@@ -60,7 +60,7 @@ pub struct HeartbeatPlan {
     pub grace_ms: i64,
     /// The pings that were stored when the plan was made.
     pub stored: StoredPings,
-    /// When the service counts as flapping.
+    /// The rule for flapping.
     pub flapping: FlappingRule,
 }
 
@@ -91,7 +91,7 @@ impl HeartbeatPlan {
         counted.map(|from| self.terms().period_from(from))
     }
 
-    /// Returns the time until which an entry from `last` backs the status that was believed then, seen from `now`.
+    /// Returns the time until which an entry from `last` backs the status at that time, as of `now`.
     #[must_use]
     pub fn backed_until(&self, last: Timestamp, now: Timestamp) -> Timestamp {
         now.min(last.plus_ms(self.interval_ms + self.grace_ms))
@@ -101,13 +101,13 @@ impl HeartbeatPlan {
         PeriodTerms { interval_ms: self.interval_ms, grace_ms: self.grace_ms }
     }
 
-    /// True if both expect pings at the same times, whatever came meanwhile.
+    /// Returns true if both expect pings at the same times, regardless of the pings received.
     fn has_same_times(&self, other: &Self) -> bool {
         let times = |plan: &Self| (plan.interval_ms, plan.grace_ms, plan.stored.counts_from);
         times(self) == times(other)
     }
 
-    /// True if both expect the same, whatever came meanwhile.
+    /// Returns true if both expect the same, regardless of the pings received.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.has_same_times(other) && self.flapping == other.flapping
@@ -133,9 +133,9 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Begins, or goes on where an earlier process stopped: a stored ping that the history has lost is recorded, and deadlines
-    /// that passed meanwhile are judged. Those before the last of the absences were judged by the earlier process, unless it was
-    /// killed before the result was stored.
+    /// Starts, or continues where an earlier process stopped: a stored ping that the history has lost is recorded,
+    /// and deadlines that passed meanwhile are judged. Those before the last of the absences were judged by the
+    /// earlier process, unless it was killed before the result was stored.
     #[must_use]
     pub fn begin(
         mut plan: HeartbeatPlan,
@@ -170,7 +170,7 @@ impl Heartbeat {
         (heartbeat, effects)
     }
 
-    /// Expects something else from now on; what was seen stays.
+    /// Replaces the plan; the pings received so far stay.
     pub fn expect(&mut self, plan: HeartbeatPlan, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         let stored = plan.stored.until(now);
         let last = newer(self.plan.stored.last, stored.last);
@@ -185,7 +185,7 @@ impl Heartbeat {
         effects
     }
 
-    /// Takes in a ping. One that has been taken in from the store is not counted twice.
+    /// Takes in a ping. One that was taken in from the store is not counted twice.
     pub fn ping(&mut self, ping: Ping, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         if self.plan.stored.last.is_some_and(|known| known.at == ping.at)
             && self.last_entry_at >= Some(ping.at)
@@ -197,7 +197,7 @@ impl Heartbeat {
         effects
     }
 
-    /// Judges the deadlines that have passed, by the times in which nobody listened.
+    /// Judges the deadlines that have passed, taking absences into account.
     pub fn wake(&mut self, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         self.judge_until(now, Hearing { absences, judged_until: None })
     }
@@ -224,7 +224,6 @@ impl Heartbeat {
         }
     }
 
-    /// Records a missed deadline.
     fn miss(&mut self, deadline: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
         let is_late = now.ms_since(deadline) > SLACK_MS;
         let at = if is_late { now } else { deadline };
@@ -237,7 +236,7 @@ impl Heartbeat {
             .extend(self.course.change_to(MeasuredStatus::Down, ChangeCause::Votes, at).map(Effect::Change));
     }
 
-    /// Ends the heartbeat: what was reported holds no longer.
+    /// Ends the heartbeat: earlier reports are no longer valid.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         let mut effects = self.wake(now, absences);
         self.awaited = None;
@@ -245,16 +244,17 @@ impl Heartbeat {
         effects
     }
 
-    /// The process stood still until `now` and reads only now what came meanwhile: a deadline that passed is not held
-    /// against somebody who could not be heard.
+    /// Excuses deadlines up to `now`: the process was suspended until then and reads only now the pings that came
+    /// meanwhile, so a deadline that passed is not counted as missed.
     pub fn excuse(&mut self, now: Timestamp) {
         if let Some(awaited) = &mut self.awaited {
             awaited.deadline = awaited.deadline.max(now.plus_ms(1));
         }
     }
 
-    /// The wall clock was set ahead by `jump_ms`, or back: deadlines move with it, and so does what was seen. A ping that
-    /// stayed in the future would keep every later one from counting as the newest. `now` is the new time.
+    /// Handles a wall clock that was set ahead by `jump_ms`, or back: deadlines and the times of pings move with it.
+    /// A ping that stayed in the future would keep every later one from counting as the newest. `now` is the new
+    /// time.
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         let shifted = |at: Option<Timestamp>| at.map(|at| at.plus_ms(jump_ms));
         if let Some(AwaitedPeriod { from, deadline, .. }) = &mut self.awaited {
@@ -274,7 +274,7 @@ impl Heartbeat {
         if status.verdict() == Verdict::Unknown {
             return Vec::new();
         }
-        // Nobody could report in the time that was skipped.
+        // No ping could be received in the skipped time.
         let gap = self.course.change_to(MeasuredStatus::NoData, ChangeCause::Gap, before);
         gap.chain(self.course.change_to(status, ChangeCause::Votes, now)).collect()
     }
@@ -285,7 +285,8 @@ impl Heartbeat {
         [self.deadline(), self.course.settles_at()].into_iter().flatten().min()
     }
 
-    /// Returns true if so many periods in a row were no data that the next one is judged whatever happens.
+    /// Returns true if the maximum number of periods in a row were no data, so that the next one is judged in any
+    /// case.
     #[must_use]
     pub fn is_unheard(&self) -> bool {
         self.awaited.is_some_and(|awaited| awaited.excused >= EXCUSED_MAX)
@@ -338,8 +339,8 @@ impl Heartbeat {
         effects.push(Effect::Record(Finished { attempt, checked_at: entry.made_at, measurement }));
     }
 
-    /// After a restart: returns true if no result of the deadline is stored, although it may have passed. Any result would have ended
-    /// the `up` that began before it.
+    /// After a restart: returns true if no result of the deadline is stored, although it may have passed. Any result
+    /// would have ended the `up` that started before it.
     fn is_unjudged(&self) -> bool {
         let since = self.course.line().since();
         self.verdict() == Verdict::Up && since.is_some_and(|since| Some(since) < self.deadline())

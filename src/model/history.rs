@@ -12,9 +12,9 @@ use crate::model::word::words;
 pub struct CheckRecord {
     /// The service.
     pub service: ServiceKey,
-    /// The location that looked.
+    /// The location that made the check.
     pub location: LocationCode,
-    /// The role of the location: what the result counts for.
+    /// The role of the location, which decides how the result counts.
     pub role: ProbeRole,
     /// The time at which the check was due.
     pub scheduled_at: Timestamp,
@@ -26,7 +26,7 @@ pub struct CheckRecord {
     pub measurement: Measurement,
 }
 
-/// One entry of the history as it is read back: a finished check with the code of its location, which may be gone.
+/// One entry of the history as it is read back: a finished check with the code of its location, which may be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredCheck {
     /// Start of the deciding attempt.
@@ -55,7 +55,7 @@ pub struct Sample {
 }
 
 words! {
-    /// The measured status as it is kept over time. Only `Up`, `Degraded` and `Down` are measured time.
+    /// The measured status over time. Only `Up`, `Degraded` and `Down` are measured time.
     #[derive(Default, strum::FromRepr)]
     #[repr(u8)]
     pub enum MeasuredStatus {
@@ -68,13 +68,13 @@ words! {
         Degraded = 2,
         /// The verdict was down.
         Down = 3,
-        /// We did not look (our own downtime, or every location failed to look).
+        /// No check was made (the process was down, or every location failed to check).
         NoData = 4,
     }
 }
 
 impl MeasuredStatus {
-    /// The number that stands for it in the database.
+    /// The number of it in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
         self as i16
@@ -86,7 +86,7 @@ impl MeasuredStatus {
         u8::try_from(code).ok().and_then(Self::from_repr)
     }
 
-    /// The verdict that this status stands for.
+    /// The verdict of this status.
     #[must_use]
     pub const fn verdict(self) -> Verdict {
         match self {
@@ -122,29 +122,30 @@ words! {
         Stale = 2,
         /// The service was paused or removed from checking.
         Paused = 3,
-        /// Target or settings changed: older results say nothing any more.
+        /// Target or settings changed: older results do not count any more.
         Reconfigured = 4,
-        /// Results of another tool were imported, and this is what they say.
+        /// Results of another tool were imported, and give this status.
         Imported = 5,
-        /// The wall clock was set back: what was recorded in the time undone ends, and the status goes on from the present.
+        /// The wall clock was set back: the line recorded in the undone time ends, and the status continues from the
+        /// present.
         Clock = 6,
-        /// Results came late, and this is what they say of a time of which nothing was known.
+        /// Results came late, and give the status of a no-data period.
         Filled = 7,
-        /// The service began to flap. The status stays as it is: this is no change of it.
+        /// The service started to flap. The status stays as it is: this is not a change of it.
         Flapping = 8,
-        /// It does not flap any more. The status stays as it is: this is no change of it.
+        /// It does not flap any more. The status stays as it is: this is not a change of it.
         Settled = 9,
     }
 }
 
 impl ChangeCause {
-    /// True if it tells of flapping, and not of a change of the status.
+    /// True if it records flapping, and not a change of the status.
     #[must_use]
     pub const fn is_about_flapping(self) -> bool {
         matches!(self, Self::Flapping | Self::Settled)
     }
 
-    /// The number that stands for it in the database.
+    /// The number of it in the database.
     #[must_use]
     pub const fn code(self) -> i16 {
         self as i16
@@ -157,7 +158,7 @@ impl ChangeCause {
     }
 }
 
-/// A change of the measured status; a row of its own, from which uptime is computed.
+/// A change of the measured status; a row in the database, from which uptime is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusChange {
     /// The service.

@@ -1,24 +1,26 @@
-//! The rule by which a location knows that it has lost its own network.
+//! The rule by which a location detects that it has lost its own network.
 //!
-//! A location asks its reference targets, hosts that have nothing to do with any service. One that has answered in the last
-//! hours is proven; when no proven one answers any more, the location is impaired: its failing checks are no data, until
-//! one answers again. A reference that has never answered proves nothing, so a gateway that ignores pings blinds nobody.
+//! A location probes its reference targets, hosts that have nothing to do with any service. One that has answered in
+//! the last hours is proven; when no proven one answers any more, the location is impaired: its failing checks are no
+//! data, until one answers again. A reference that has never answered proves nothing, so a gateway that ignores pings
+//! impairs no location.
 //!
-//! Times are milliseconds of a steady clock since any moment. Nothing is asked here, and nobody is waited for.
+//! Times are milliseconds of a steady clock since any moment. Pure: nothing is probed or awaited here.
 
-/// A reference is proven for so long after its last answer.
+/// Time in milliseconds for which a reference is proven after its last answer.
 pub const PROOF_MS: u64 = 6 * 3_600_000;
-/// Knowledge of this age tells whether to believe a failure that was an answer, such as a refusal.
+/// The age in milliseconds up to which a probe decides whether to believe a failure that was an answer, such as a
+/// refusal.
 pub const FRESH_MS: u64 = 1_000;
 
-/// The reference targets of one location, and what they say about it.
+/// The reference targets of one location, and whether they show it as impaired.
 #[derive(Clone, Debug)]
 pub struct Impairment<K> {
     references: Vec<Reference<K>>,
-    /// When the newest look began.
+    /// Start of the newest probe of the references.
     looked_ms: Option<u64>,
     standing: Standing,
-    /// When the location was last found to be well after it had been impaired.
+    /// Time at which the location was last found to be well after it had been impaired.
     recovered_ms: Option<u64>,
 }
 
@@ -26,7 +28,7 @@ pub struct Impairment<K> {
 struct Reference<K> {
     key: K,
     answered_ms: Option<u64>,
-    /// It is one of those that are asked by now; another one is remembered because it was proven.
+    /// True if it is one of the present references; another one is kept because it was proven.
     is_current: bool,
 }
 
@@ -44,13 +46,13 @@ enum Standing {
 pub enum Answer {
     /// It answered.
     Answered,
-    /// It did not answer in time, or there is no way to it.
+    /// It did not answer in time, or there is no route to it.
     Silent,
-    /// We could not ask, for want of something that has nothing to do with the network.
+    /// It could not be probed, for lack of a resource that has nothing to do with the network.
     Unasked,
 }
 
-/// A look has changed how the location is.
+/// A change of the state of the location by a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// No proven reference answers any more.
@@ -62,22 +64,22 @@ pub enum Turn {
 /// An attempt that was not up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedAttempt {
-    /// When it started.
+    /// Its start.
     pub started_ms: u64,
-    /// When it had failed.
+    /// Its end.
     pub failed_ms: u64,
-    /// A dead network looks like this too: silence, no way, a broken connection.
+    /// A dead network has the same symptoms: silence, no route, a broken connection.
     pub may_be_the_network: bool,
 }
 
-/// The answer to the question whether a check failed because of its target.
+/// Attribution of a failed check: to its target, or to the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Belief {
     /// Yes.
     Believed,
-    /// No: the location was impaired at some time while it looked.
+    /// No: the location was impaired at some time during the check.
     Impaired,
-    /// That is known after another look, which begins after the failure.
+    /// Undecided until a probe that starts after the failure.
     LookFirst,
 }
 
@@ -88,8 +90,8 @@ impl<K: Clone + PartialEq> Default for Impairment<K> {
 }
 
 impl<K: Clone + PartialEq> Impairment<K> {
-    /// Asks these from now on. One that is no longer among them is still asked if it is proven, until one of these answers:
-    /// a machine that has lost its cable has lost its gateway as well.
+    /// Sets the references to probe from now on. A former one is still probed if it is proven, until one of the new
+    /// ones answers: a machine that has lost its cable has lost its gateway as well.
     pub fn ask_these(&mut self, current: &[K], now_ms: u64) {
         self.references.retain_mut(|known| {
             known.is_current = current.contains(&known.key);
@@ -102,7 +104,7 @@ impl<K: Clone + PartialEq> Impairment<K> {
         }
     }
 
-    /// Returns those to ask.
+    /// Returns the references to probe.
     #[must_use]
     pub fn asked(&self) -> Vec<K> {
         self.references.iter().map(|known| known.key.clone()).collect()
@@ -120,13 +122,13 @@ impl<K: Clone + PartialEq> Impairment<K> {
         self.references.iter().any(|known| known.is_proven(now_ms))
     }
 
-    /// Returns when the newest look began.
+    /// Returns the start of the newest probe.
     #[must_use]
     pub const fn looked_ms(&self) -> Option<u64> {
         self.looked_ms
     }
 
-    /// Takes in a look: one answer suffices, and references that are missing in `answers` were not waited for.
+    /// Takes in a probe: one answer suffices, and references that are missing in `answers` were not waited for.
     pub fn note_look(&mut self, began_ms: u64, now_ms: u64, answers: &[(K, Answer)]) -> Option<Turn> {
         self.looked_ms = self.looked_ms.max(Some(began_ms));
         let is_answered = self.note_answers(now_ms, answers);
@@ -145,8 +147,8 @@ impl<K: Clone + PartialEq> Impairment<K> {
         }
     }
 
-    /// A check of another machine was up. While the location is impaired this is a doubt about the references, which counts
-    /// when their proof has run out.
+    /// Records that a check of another machine was up. While the location is impaired this is a doubt about the
+    /// references, which counts when their proof has run out.
     pub const fn note_up(&mut self) {
         if self.is_impaired() {
             self.standing = Standing::Impaired { is_doubted: true };
@@ -167,7 +169,7 @@ impl<K: Clone + PartialEq> Impairment<K> {
         Belief::LookFirst
     }
 
-    /// Notes who answered; whether anybody did.
+    /// Records the references that answered; returns true if any did.
     fn note_answers(&mut self, now_ms: u64, answers: &[(K, Answer)]) -> bool {
         let has_answered = |key: &K| answers.contains(&(key.clone(), Answer::Answered));
         let (mut is_answered, mut by_current) = (false, false);
@@ -182,7 +184,7 @@ impl<K: Clone + PartialEq> Impairment<K> {
         is_answered
     }
 
-    /// Returns true if every proven reference was asked in vain, and there is one.
+    /// Returns true if every proven reference was probed without an answer, and there is one.
     fn is_silent(&self, now_ms: u64, answers: &[(K, Answer)]) -> bool {
         let is_silent = |known: &Reference<K>| answers.contains(&(known.key.clone(), Answer::Silent));
         self.has_proof(now_ms)
@@ -212,7 +214,7 @@ mod tests {
         location
     }
 
-    /// Those that have answered before, what they say a minute later, and whether that impairs the location.
+    /// The references that have answered before, their answers a minute later, and whether that impairs the location.
     #[rstest]
     #[case::nobody_ever_answered(&[], Silent, Silent, false)]
     #[case::the_only_proven_one_is_silent(&["a"], Silent, Silent, true)]
@@ -234,7 +236,7 @@ mod tests {
         assert_eq!((turn, location.is_impaired()), (is_impaired.then_some(Turn::Impaired), is_impaired));
     }
 
-    /// What is said to an impaired location, and whether it is well then.
+    /// Cases: answers of the references of an impaired location, and whether it is well afterwards.
     #[rstest]
     #[case::the_proven_one(Answered, Silent, true)]
     #[case::the_other_one(Silent, Answered, true)]
@@ -248,7 +250,7 @@ mod tests {
         assert_eq!(location.is_impaired(), !is_well);
     }
 
-    /// The look that is known began at second 100 and was answered. An attempt that started and failed at these
+    /// The known probe started at second 100 and was answered. An attempt that started and failed at these
     /// milliseconds.
     #[rstest]
     #[case::silence_before_the_look(90_000, 100_000, true, Belief::Believed)]
@@ -316,7 +318,7 @@ mod tests {
         assert_eq!(location.note_look(PROOF_MS + 1, PROOF_MS + 1, &silent), turn);
     }
 
-    /// The gateway is gone from the routes with the cable: it is what proves that the network is gone.
+    /// The gateway disappears from the routes with the cable: it is the proof that the network is gone.
     #[test]
     fn a_proven_reference_that_is_gone_is_asked_until_another_one_answers() {
         let mut location = location(&["a"]);

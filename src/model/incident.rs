@@ -1,8 +1,9 @@
-//! Incidents and their course (contract 4.9, 4.10): their words, the services that they affect and how strongly, their
-//! timeline.
+//! Incidents and their lifecycle (contract 4.9, 4.10): their words, the services that they affect and how strongly,
+//! their timeline.
 //!
-//! An [`Incident`] is open until it is resolved. A [`WholeIncident`] is one with everything that hangs on it; its methods
-//! do what a change, a timeline entry and a resolution do, and nothing else. What may be asked for is decided elsewhere.
+//! An [`Incident`] is open until it is resolved. A [`WholeIncident`] includes everything that belongs to it; its
+//! methods carry out a change, a timeline entry and a resolution, and nothing else. Validation of requests is not
+//! part of it.
 
 mod open_period;
 
@@ -26,7 +27,7 @@ pub use open_period::{OpenPeriod, open_within};
 pub const TITLE_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Characters of an entry of the timeline, per language.
 pub const MESSAGE_LENGTH: RangeInclusive<usize> = 1..=10_000;
-/// Characters of the note of whoever acknowledges.
+/// Characters of the note of an acknowledgement.
 pub const NOTE_LENGTH: RangeInclusive<usize> = 1..=1_000;
 
 words! {
@@ -37,7 +38,7 @@ words! {
         Standard,
         /// The server agent of a machine is silent; made by the server.
         AgentLiveness,
-        /// Somebody has something to say; it affects nothing.
+        /// A message of the team; it affects nothing.
         Notice,
     }
 }
@@ -50,7 +51,7 @@ words! {
         Investigating,
         /// Open: the cause is known.
         Identified,
-        /// Open: mended, and watched.
+        /// Open: fixed, and being watched.
         Monitoring,
         /// Over.
         Resolved,
@@ -84,7 +85,7 @@ words! {
 }
 
 impl Severity {
-    /// The impact on services for which nobody said anything else.
+    /// The impact on services for which no other one was stated.
     #[must_use]
     pub const fn impact(self) -> Impact {
         match self {
@@ -115,12 +116,12 @@ impl IncidentKind {
     }
 }
 
-/// Somebody has taken note of an incident, and works on it.
+/// The acknowledgement of an incident by somebody who works on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// The time at which.
     pub at: Timestamp,
-    /// Whoever it was.
+    /// The author of the acknowledgement.
     pub by: Author,
 }
 
@@ -143,11 +144,11 @@ pub struct Incident {
     pub severity: Severity,
     /// True if status pages may show it.
     pub is_published: bool,
-    /// The time at which it began.
+    /// The time of its start.
     pub started_at: Timestamp,
     /// The time at which it ended; `None` exactly while open.
     pub resolved_at: Option<Timestamp>,
-    /// As the client said.
+    /// As stated by the client.
     pub sla_counts_as_downtime: bool,
     /// `None`: the engine.
     pub created_by: Option<Author>,
@@ -166,8 +167,9 @@ impl Incident {
         self.resolved_at.is_some()
     }
 
-    /// The time from which on the incident affects one of its services. A person says when an incident began together with the
-    /// services that it affects; a service that comes later, or that the engine adds, is affected from then on.
+    /// The time from which on the incident affects one of its services. A member states the start of an incident
+    /// together with the services that it affects; a service that comes later, or that the engine adds, is affected
+    /// from then on.
     #[must_use]
     pub fn affects_from(&self, affected: &Affected) -> Timestamp {
         let is_from_the_start = self.created_by.is_some() && affected.added_at <= self.created_at;
@@ -192,7 +194,7 @@ pub struct Affected {
     pub added_at: Timestamp,
     /// The time of its recovery.
     pub recovered_at: Option<Timestamp>,
-    /// Why it is believed to be in trouble, where the engine has found it so; boxed, since most have none.
+    /// Evidence of its trouble, where the engine has detected it; boxed, since most have none.
     pub evidence: Option<Box<OutageEvidence>>,
 }
 
@@ -210,17 +212,17 @@ pub struct ChosenPage {
 /// One entry of a timeline.
 pub type TimelineEntry = announcement::TimelineEntry<IncidentStatus>;
 
-/// An incident with everything that hangs on it.
+/// An incident with everything that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholeIncident {
     /// The incident.
     pub incident: Incident,
     /// The services that it affects, by name; all of them, unless it was read in part.
     pub services: Vec<Affected>,
-    /// The number of services that it affects beside those; above 0 only when it was read in part. Then what hangs on it
-    /// beside is left out as well, but for the newest entry of its timeline.
+    /// The number of further services that it affects; above 0 only when it was read in part. Then its other parts
+    /// are left out too, except for the newest entry of its timeline.
     pub others: usize,
-    /// The pages that were chosen for it, in the order of the client.
+    /// The pages chosen for it, in the order of the client.
     pub statuspages: Vec<ChosenPage>,
     /// Its timeline, oldest first.
     pub updates: Vec<TimelineEntry>,
@@ -256,7 +258,7 @@ impl WholeIncident {
         sort_by_name(&mut self.services);
     }
 
-    /// Gives it this severity, as far as its kind allows; derived impacts follow.
+    /// Sets this severity, as far as its kind allows; derived impacts follow.
     pub fn set_severity(&mut self, severity: Severity) {
         let kind = self.incident.kind;
         self.incident.severity = kind.severity(severity);
@@ -266,7 +268,7 @@ impl WholeIncident {
         }
     }
 
-    /// Moves the start. Services in which the engine saw it start move along.
+    /// Moves the start. Services that the engine added at the start move along.
     pub fn move_start(&mut self, started_at: Timestamp) {
         let before = std::mem::replace(&mut self.incident.started_at, started_at);
         if self.automation.is_none() {
@@ -277,8 +279,8 @@ impl WholeIncident {
         }
     }
 
-    /// Moves the end of an incident that is over. Services that recovered by its end alone move along; those that were measured
-    /// then do not recover later than that.
+    /// Moves the end of an incident that is over. Services that recovered by its end alone move along; measured
+    /// recoveries are limited to the new end.
     pub fn move_end(&mut self, resolved_at: Timestamp) {
         let is_earlier = Some(resolved_at) < self.incident.resolved_at;
         for (affected, is_measured) in self.recovered_at_end() {
@@ -289,8 +291,8 @@ impl WholeIncident {
         self.incident.resolved_at = Some(resolved_at);
     }
 
-    /// Services that recovered when the incident ended, and whether that was measured. The engine ends an incident at the last
-    /// recovery that it has measured; people who end one say so in its status.
+    /// Services that recovered when the incident ended, and whether that was measured. The engine ends an incident at
+    /// the last recovery that it has measured; members who end one set its status.
     fn recovered_at_end(&mut self) -> impl Iterator<Item = (&mut Affected, bool)> {
         let is_ended_by_engine = self.automation.is_some_and(|automation| !automation.edited.status);
         let end = self.incident.resolved_at;
@@ -308,8 +310,8 @@ impl WholeIncident {
         self.unread_updates.plus(TimelineSize::of(&self.updates))
     }
 
-    /// Adds an entry, if there is room for it, and takes over its status (contract 4.10.4): `resolved` ends an open incident at the
-    /// time of the entry, another status opens one again that is over.
+    /// Adds an entry, if there is room for it, and takes over its status (contract 4.10.4): `resolved` ends an open
+    /// incident at the time of the entry, another status reopens one that is over.
     pub fn post(&mut self, entry: TimelineEntry) {
         let (status, at) = (entry.status, entry.created_at);
         if self.timeline_size().has_room_for(&entry.message) {
@@ -332,8 +334,8 @@ impl WholeIncident {
         self.end(resolved_at);
     }
 
-    /// Notes who has acknowledged it, with an entry that only members of the organisation see. Of an incident that is
-    /// acknowledged already nothing changes. A full timeline takes no entry.
+    /// Records the acknowledgement, with an entry that only members of the organisation see. An incident that is
+    /// already acknowledged is unchanged. A full timeline takes no entry.
     pub fn acknowledge(&mut self, acknowledgement: Acknowledgement, message: Translated) {
         if self.incident.acknowledgement.is_some() {
             return;
@@ -350,7 +352,7 @@ impl WholeIncident {
         self.incident.acknowledgement = Some(acknowledgement);
     }
 
-    /// It ends, though not before it began; what has not recovered yet has now.
+    /// Ends the incident, though not before its start; its remaining services recover with it.
     fn end(&mut self, at: Timestamp) {
         let at = at.max(self.incident.started_at);
         self.incident.status = IncidentStatus::Resolved;
@@ -360,8 +362,8 @@ impl WholeIncident {
         }
     }
 
-    /// It was not over after all, and whoever worked on it has to be found again. Services that recovered by its end alone have not
-    /// recovered; what was measured stays.
+    /// Reopens the incident and drops its acknowledgement, so that an acknowledgement is needed again. Services that
+    /// recovered only by its end have not recovered; measured recoveries stay.
     fn reopen(&mut self) {
         for (affected, is_measured) in self.recovered_at_end() {
             if !is_measured {

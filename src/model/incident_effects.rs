@@ -1,8 +1,8 @@
-//! What follows from a change of an incident: messages, facts for subscribers, the escalation, an event.
+//! Effects of a change of an incident: messages, facts for subscribers, the escalation, an event.
 //!
-//! Everything here is a pure function of the change and of what is known about those who may be told
-//! ([`IncidentAudience`]). `lifecycle` reads the audience, stores the incident and carries the effects out, in one
-//! transaction. Steps of escalations are in `step`.
+//! Everything here is a pure function of the change and of the possible recipients ([`IncidentAudience`]).
+//! `lifecycle` reads the audience, stores the incident and carries the effects out, in one transaction. Steps of
+//! escalations are in `step`.
 
 pub mod audience;
 mod batch;
@@ -25,7 +25,7 @@ use crate::model::lifecycle_effect::{EscalationStart, LifecycleEffect, Retractio
 use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
 
-/// Everything that follows from a change, in the order in which it is carried out.
+/// All effects of a change, in the order in which they are carried out.
 #[must_use]
 pub fn incident_effects(
     change: &IncidentTransition<'_>,
@@ -38,8 +38,8 @@ pub fn incident_effects(
     effects
 }
 
-/// What follows when services recover from an incident while others have not: those who were told of it are told, if they want
-/// that. Nothing else changes with it.
+/// Effects when services recover from an incident while others have not: channels that were notified of it and have
+/// chosen this event are notified. Nothing else changes.
 #[must_use]
 pub fn recovery_effects(
     change: &IncidentTransition<'_>,
@@ -48,7 +48,7 @@ pub fn recovery_effects(
     messages::recovery_messages(change, audience)
 }
 
-/// What follows from the deletion of an incident: nobody is told, and what is held is never sent.
+/// Effects of the deletion of an incident: nobody is notified, and held messages are never sent.
 #[must_use]
 pub fn deletion_effects(organisation: i64, (key, id): (i64, Id)) -> Vec<LifecycleEffect> {
     let retraction = Retraction::Subject { organisation, subject: id };
@@ -76,9 +76,9 @@ fn subscriber_facts(change: &IncidentTransition<'_>, audience: &IncidentAudience
     change.entries_for_subscribers().into_iter().map(fact).collect()
 }
 
-/// An incident follows the first policy that matches until somebody acknowledges it or it is over. It leaves it, finished or not,
-/// for one that is earlier in the order and matches after a change: the first step of that one counts from the start of the
-/// incident.
+/// An incident follows the first policy that matches until it is acknowledged or over. It leaves it, finished or not,
+/// for one that is earlier in the order and matches after a change: the first step of that one counts from the start
+/// of the incident.
 fn escalation_effect(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,

@@ -1,7 +1,7 @@
-//! What an incident is told of outages, beside what people write in it.
+//! Reports of outages to an incident by the engine, beside the edits of members.
 //!
-//! What a person has edited the engine leaves alone; what it adds it adds beside. These methods take an incident with
-//! everything that hangs on it and change that, like those of people.
+//! The engine leaves alone the parts that a member has edited, and adds to the rest. These methods change an incident
+//! with everything that belongs to it, like those of members.
 
 use crate::clock::Timestamp;
 use crate::model::automation::Automation;
@@ -9,7 +9,7 @@ use crate::model::incident::{Affected, Incident, IncidentStatus, Severity, Whole
 use crate::model::incident_policy::OutageKind;
 use crate::model::service::{NamedService, ServiceKey};
 
-/// A service that an incident is told of.
+/// A report of a service in trouble to an incident.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
     /// The service.
@@ -22,7 +22,7 @@ pub struct Told {
     pub severity: Severity,
 }
 
-/// What the incident did not know before.
+/// The news that a report is for an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// The service was not affected.
@@ -31,12 +31,12 @@ pub enum News {
     Relapsed,
     /// It was hit less.
     Worsened,
-    /// Nothing: it is affected already, and as much.
+    /// Nothing: it is affected already, with at least this impact.
     Nothing,
 }
 
 impl WholeIncident {
-    /// Notes what a person has edited, compared with the incident of before.
+    /// Records the parts that a member has edited, compared with the incident of before.
     pub fn note_edits(&mut self, before: &Incident) {
         let Some(Automation { edited, .. }) = &mut self.automation else { return };
         edited.title |= self.incident.title != before.title;
@@ -44,14 +44,14 @@ impl WholeIncident {
         edited.status |= self.incident.status != before.status;
     }
 
-    /// Notes that a person has stated the status, whether or not that is news.
+    /// Records that a member has stated the status, even if it is unchanged.
     pub const fn note_stated_status(&mut self) {
         if let Some(automation) = &mut self.automation {
             automation.edited.status = true;
         }
     }
 
-    /// The engine tells it of a service in trouble. Of an incident that is over nothing changes.
+    /// Reports a service in trouble. An incident that is over does not change.
     pub fn tell(&mut self, told: &Told) -> News {
         if self.incident.is_resolved() {
             return News::Nothing;
@@ -87,14 +87,14 @@ impl WholeIncident {
         }
     }
 
-    /// The engine says that a service works again.
+    /// Reports that a service works again.
     pub fn recover(&mut self, service: ServiceKey, at: Timestamp) {
         for affected in self.services.iter_mut().filter(|row| row.service == service) {
             affected.recovered_at.get_or_insert(at.max(affected.added_at));
         }
     }
 
-    /// The services that have not recovered. Some of them may never have failed: people add what they want.
+    /// The services that have not recovered. Some of them may never have failed: members may add any service.
     pub fn unrecovered(&self) -> impl Iterator<Item = ServiceKey> {
         let unrecovered = self.services.iter().filter(|affected| affected.recovered_at.is_none());
         unrecovered.map(|affected| affected.service)
@@ -106,7 +106,7 @@ impl WholeIncident {
         self.services.iter().filter_map(|affected| affected.recovered_at).max()
     }
 
-    /// Returns true if the engine may state the status: it is open, and no person has said what it is.
+    /// Returns true if the engine may set the status: the incident is open, and no member has stated its status.
     #[must_use]
     pub fn follows_outages(&self) -> bool {
         let is_followed = self.automation.is_some_and(|automation| !automation.edited.status);

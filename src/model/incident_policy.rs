@@ -1,7 +1,8 @@
-//! Incident policies: for which outages the engine opens an incident, when, how severe, and when it resolves it.
+//! Incident policies: for which outages the engine opens an incident, when, with which severity, and when it resolves
+//! it.
 //!
-//! The policies of an organisation have an order; the first one that matches a service decides, alone. One for a tag matches
-//! the services that carry it, one without matches all.
+//! The policies of an organisation have an order; only the first one that matches a service counts. One for a tag
+//! matches the services that carry it, one without matches all.
 
 use std::ops::RangeInclusive;
 
@@ -12,17 +13,17 @@ use crate::model::word::words;
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Most policies of an organisation.
+/// Maximum number of policies of an organisation.
 pub const POLICIES_MAX: usize = 100;
 /// Seconds for which an outage may have to last, or a recovery.
 pub const PATIENCE_SECONDS: RangeInclusive<u32> = 0..=86_400;
 /// Seconds within which failures are one.
 pub const GROUP_WINDOW_SECONDS: RangeInclusive<u32> = 0..=3_600;
-/// Most keys that say which tags group failures.
+/// Maximum number of tag keys that group failures.
 pub const GROUP_TAG_KEYS_MAX: usize = 5;
 
 words! {
-    /// The kinds of outages, as far as incidents tell them apart.
+    /// The kinds of outages that incidents distinguish.
     #[derive(PartialOrd, Ord)]
     pub enum OutageKind {
         /// It changes between up and not up too often to be either.
@@ -48,7 +49,7 @@ impl OutageKind {
 words! {
     /// The failures that become one incident, if they come close together.
     pub enum GroupBy {
-        /// Each has an incident of its own.
+        /// Each outage has an incident of its own.
         None,
         /// Those of services that depend on the same one, and of that one.
         Parent,
@@ -103,12 +104,12 @@ pub struct PolicyTag {
     pub label: String,
 }
 
-/// What a policy makes of outages.
+/// The rules of a policy for outages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncidentRules {
     /// Seconds that an outage lasts before it becomes an incident.
     pub open_after_seconds: u32,
-    /// Seconds that everything works again before the incident is resolved; `None` = people resolve it.
+    /// Seconds that everything works again before the incident is resolved; `None` = members resolve it.
     pub resolve_after_seconds: Option<u32>,
     /// The severity of an incident about a service that is down; `None` = no incident.
     pub down_severity: Option<Severity>,
@@ -127,8 +128,9 @@ pub struct IncidentRules {
 }
 
 impl Default for IncidentRules {
-    /// At once for what is down or unstable, internal, and resolved after a minute: a short return is no end. Tags group
-    /// nothing: one that most services carry would hide an unrelated outage in the incident of another.
+    /// The default: an internal incident at once for outages that are down or unstable, resolved after a minute,
+    /// because a short return is no end. Tags group nothing: one that most services carry would hide an unrelated
+    /// outage in the incident of another.
     fn default() -> Self {
         Self {
             open_after_seconds: 0,
@@ -167,7 +169,8 @@ impl IncidentRules {
         self.resolve_after_seconds.map(|seconds| i64::from(seconds) * 1_000)
     }
 
-    /// The time at which an incident is resolved of which everything works since `recovered_at`; `None` = people resolve it.
+    /// The time at which an incident is resolved whose services all work since `recovered_at`; `None` = members
+    /// resolve it.
     #[must_use]
     pub fn resolves_at(&self, recovered_at: Timestamp) -> Option<Timestamp> {
         self.resolve_after_ms().map(|ms| recovered_at.plus_ms(ms))
@@ -196,13 +199,13 @@ pub struct IncidentPolicy {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// Its place in the order, from 1.
+    /// Its position in the order, from 1.
     pub position: i32,
     /// 1..255 characters.
     pub name: String,
     /// `None` matches every service.
     pub tag: Option<PolicyTag>,
-    /// What it makes of outages.
+    /// Its rules for outages.
     pub rules: IncidentRules,
     /// Time of creation.
     pub created_at: Timestamp,

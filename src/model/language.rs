@@ -1,8 +1,8 @@
 //! Choosing a language by `Accept-Language` (contract 1.11, RFC 9110 section 12.5.4).
 //!
-//! A header that cannot be read counts as absent. What is done without a choice is the asker's business.
+//! A header that cannot be read counts as absent. The fallback without a choice is up to the caller.
 
-/// Most entries of the header that are looked at.
+/// Maximum number of entries of the header that are read.
 const MAX_ENTRIES: usize = 50;
 
 /// One entry of the header.
@@ -12,7 +12,7 @@ struct Range<'a> {
     quality: u16,
 }
 
-/// The language of `locales` that an `Accept-Language` header asks for; `None` when it says nothing of use.
+/// The language of `locales` that an `Accept-Language` header prefers; `None` when it names none of them.
 #[must_use]
 pub fn choose(text: &str, locales: &[String], default: &str) -> Option<String> {
     let mut ranges: Vec<Range<'_>> = text

@@ -1,30 +1,31 @@
-//! Which nodes live, by the keys that they write again and again.
+//! The living nodes, determined by the keys that they renew periodically.
 //!
-//! The server takes a key away some seconds after it was written. It may fail to: after a crash it can bring back keys of
-//! nodes that ended long ago, and keep them for good. So a key counts only while the server's own times say that it was
-//! written lately. No two clocks are compared; a step of the server's clock makes a key old only until its node writes again.
+//! The server deletes a key some seconds after it was written. It may fail to: after a crash it can bring back keys
+//! of nodes that ended long ago, and keep them for good. So a key counts only while it is recent by the server's own
+//! times. No two clocks are compared; a step of the server's clock makes a key old only until its node writes again.
 //!
-//! Each key also says when its node last reached the databases, so that a node which alone cannot reach them is known to all.
+//! Each key also contains the time at which its node last reached the databases, so that all nodes can tell when a
+//! single one cannot reach them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::model::node::NodeName;
 
-/// The key of a node, as it lies at the server.
+/// The key of a node, as the server stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseKey {
-    /// Its place among everything that was written: a renewed key has a larger one.
+    /// Its number among all writes: a renewed key has a larger one.
     pub sequence: u64,
-    /// When it was written, by the server's clock, in milliseconds.
+    /// Time of the write, by the server's clock, in milliseconds.
     pub written_at_ms: i64,
-    /// How long before that its node last reached both databases, in milliseconds; `None` = an earlier version, which does
-    /// not say.
+    /// Time from its node's last contact with both databases to the write, in milliseconds; `None` = an earlier
+    /// version, which does not store it.
     pub database_age_ms: Option<i64>,
 }
 
 impl LeaseKey {
-    /// When its node last reached both databases, by the server's clock, in milliseconds.
+    /// Time of its node's last contact with both databases, by the server's clock, in milliseconds.
     fn database_at_ms(&self) -> Option<i64> {
         Some(self.written_at_ms.saturating_sub(self.database_age_ms?))
     }
@@ -44,7 +45,7 @@ pub fn cut_off_nodes(
         return BTreeSet::new();
     };
     let is_cut_off = |key: &LeaseKey| {
-        // The age is asked too: a step of the server's clock makes the difference large until all keys are renewed.
+        // The age is checked too: a step of the server's clock makes the difference large until all keys are renewed.
         let is_old = key.database_age_ms.is_some_and(|age| age >= cut_off_after_ms);
         is_old
             && key.database_at_ms().is_some_and(|reached| newest.saturating_sub(reached) >= cut_off_after_ms)
@@ -52,7 +53,7 @@ pub fn cut_off_nodes(
     living().filter(|(_, key)| is_cut_off(key)).map(|(node, _)| node.clone()).collect()
 }
 
-/// Watches the keys and says which nodes live.
+/// Watches the keys and determines the living nodes.
 #[derive(Debug)]
 pub struct LeaseJudge {
     /// A key that is older than this, by the server's times, is out of date.
@@ -76,15 +77,15 @@ impl LeaseJudge {
         Self { lives_for, renews_within, seen: BTreeMap::new() }
     }
 
-    /// Forgets what was seen: this node was blind, and cannot say who has renewed meanwhile.
+    /// Resets the observations: this node was cut off, and cannot tell which nodes have renewed meanwhile.
     pub fn forget(&mut self) {
         self.seen.clear();
     }
 
-    /// The nodes that live, of those that have keys. `now` is the time since any fixed moment on this node.
+    /// The living nodes among those that have keys. `now` is the time since any fixed moment on this node.
     ///
-    /// A node is dead although its key is there, when the newest key was written more than `lives_for` after it, and it was
-    /// not renewed for `renews_within` under this node's eyes.
+    /// A node is dead although its key exists, when the newest key was written more than `lives_for` after it, and
+    /// this node did not see it renewed for `renews_within`.
     pub fn living(&mut self, keys: &BTreeMap<NodeName, LeaseKey>, now: Duration) -> BTreeSet<NodeName> {
         self.seen.retain(|node, seen| keys.get(node).is_some_and(|key| key.sequence == seen.sequence));
         let newest = keys.values().max_by_key(|key| key.sequence).map_or(0, |key| key.written_at_ms);
@@ -109,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// A key that a look finds: node, sequence, time in seconds by the server.
+    /// A stored key: node, sequence, time in seconds by the server.
     type Found = (&'static str, u64, i64);
 
     fn living(looks: &[(u64, Vec<Found>)]) -> Vec<String> {

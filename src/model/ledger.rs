@@ -1,7 +1,8 @@
-//! Who owns which partition, and how several nodes come to an even share.
+//! Ownership of partitions, and how several nodes reach an even share.
 //!
-//! Every node reads the same ledger and the same list of living nodes, and takes the same decisions about itself: it gives
-//! back what it has too much of, and takes what nobody has. A change counts when nobody else has written meanwhile.
+//! Every node reads the same ledger and the same list of living nodes, and takes the same decisions about itself: it
+//! releases its surplus, and takes partitions without an owner. A change counts when no other node has written
+//! meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +12,14 @@ use crate::model::partition::{PARTITIONS, Partition, Partitions};
 /// The token of a hold, which every write carries: a later hold of the same partition has a larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fence {
-    /// The moment in which the ledger's store was made, in seconds: one that was lost and made anew counts from the start.
+    /// The creation time of the ledger's store, in seconds: a store that was lost and created again counts from the
+    /// start.
     pub epoch: i64,
     /// The revision of the ledger in which the partition was taken.
     pub revision: i64,
 }
 
-/// Who owns which partition.
+/// The owner of each partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// The partitions of each node that has some.
@@ -26,10 +28,10 @@ pub struct Ledger {
     pub leaving: BTreeSet<NodeName>,
 }
 
-/// What a node has to do to come to its share.
+/// The changes by which a node reaches its share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// It stops watching these, and gives them back.
+    /// Partitions to stop and release.
     pub release: Partitions,
     /// It takes these.
     pub take: Partitions,
@@ -49,8 +51,8 @@ impl Ledger {
         self.owners.get(node).copied().unwrap_or_default()
     }
 
-    /// What `me` has to do now, which is one of the `living`. Partitions of nodes that do not live are nobody's. What moves
-    /// is spread over all numbers, so that a few services with keys in sequence are shared as well.
+    /// The next changes of `me`, which is one of the `living`. Partitions of nodes that do not live have no owner.
+    /// Moved partitions are spread over all numbers, so that a few services with keys in sequence are shared as well.
     #[must_use]
     pub fn step(&self, me: &NodeName, living: &BTreeSet<NodeName>) -> Step {
         let staying: Vec<&NodeName> = living.difference(&self.leaving).collect();
@@ -72,7 +74,8 @@ impl Ledger {
         }
     }
 
-    /// The same while these nodes are to have nothing, as if they were about to end: they give back what they have.
+    /// The same ledger for a state in which these nodes are to have nothing, as if they were about to end: they
+    /// release their partitions.
     #[must_use]
     pub fn without_nodes(&self, nodes: &BTreeSet<NodeName>) -> Self {
         let mut after = self.clone();
@@ -100,7 +103,7 @@ impl Ledger {
         after
     }
 
-    /// The same after these were given back.
+    /// The same after these were released.
     #[must_use]
     pub fn released(&self, partitions: Partitions) -> Self {
         let mut after = self.clone();
@@ -109,7 +112,7 @@ impl Ledger {
         after
     }
 
-    /// The same after `me` has given everything back, and is about to end.
+    /// The same after `me` has released everything, and is about to end.
     #[must_use]
     pub fn left(&self, me: &NodeName) -> Self {
         let mut after = self.released(self.of(me));
@@ -133,7 +136,7 @@ mod tests {
         numbers.into_iter().map(name).collect()
     }
 
-    /// Lets every living node take its steps, one after the other, until none has any; how many there were.
+    /// Makes every living node take its steps, one after the other, until none has any; returns the number of rounds.
     fn settle(ledger: &mut Ledger, living: &BTreeSet<NodeName>) -> usize {
         for round in 0..20 {
             let before = ledger.clone();
@@ -225,8 +228,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever comes and goes: afterwards each partition has one owner, the shares differ by one at most, and all have
-        /// settled within two rounds.
+        /// Nodes start and end at random: afterwards each partition has one owner, the shares differ by one at most,
+        /// and all have settled within two rounds.
         #[test]
         fn any_change_settles(lives in proptest::collection::vec(proptest::collection::btree_set(0..6_usize, 1..6), 1..8)) {
             let mut ledger = Ledger::default();

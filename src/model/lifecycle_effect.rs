@@ -1,7 +1,7 @@
-//! What follows from a change of an incident, a maintenance or a notice, as data.
+//! Effects of a change of an incident, a maintenance or a notice, as data.
 //!
-//! The pure functions of `incident_effects`, `maintenance_effects` and `notice_effects` return these effects; `lifecycle`
-//! carries them out in the transaction of the change. Nothing is decided here.
+//! The pure functions of `incident_effects`, `maintenance_effects` and `notice_effects` return these effects;
+//! `lifecycle` carries them out in the transaction of the change.
 
 use crate::id::Id;
 use crate::model::escalation::Progress;
@@ -18,28 +18,28 @@ use crate::model::subscriber_fact::SubscriberFact;
 pub enum LifecycleEffect {
     /// Write a message into the outbox.
     Enqueue(Box<OutgoingMessage>),
-    /// Let a held message tell something else.
+    /// Replace the contents of a held message.
     ReplaceMessage(Box<MessageReplacement>),
-    /// Let go what is held in one line of a channel about a subject.
+    /// Release the held messages in one line of a channel about a subject.
     Release(HeldLine),
     /// Hold messages until another time, or for another reason.
     Rehold {
         /// Keys of the deliveries.
         deliveries: Vec<i64>,
-        /// What holds them from now on.
+        /// The new hold.
         hold: Hold,
     },
     /// Delete messages that are held and were never tried.
     Retract(Retraction),
     /// Write a fact for the subscribers of status pages.
     SubscriberFact(Box<SubscriberFact>),
-    /// Let an incident follow an escalation policy, from the first step on, instead of the one that it follows.
+    /// Make an incident follow an escalation policy, from the first step on, instead of its present one.
     StartEscalation(EscalationStart),
     /// Store how far an incident has come in its policy.
     AdvanceEscalation(EscalationAdvance),
     /// Stop the escalation of the incident with this key, if there is one.
     EndEscalation(i64),
-    /// Publish an event for those who listen to the organisation.
+    /// Publish an event to the subscribers of the organisation.
     Publish(PublishedAct),
 }
 
@@ -52,12 +52,12 @@ pub struct OutgoingMessage {
     pub line: Line,
 }
 
-/// A held message tells something else.
+/// New contents of a held message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageReplacement {
     /// Key of the delivery.
     pub delivery: i64,
-    /// What it tells from now on.
+    /// The new contents.
     pub message: Message,
 }
 
@@ -81,7 +81,7 @@ pub enum Retraction {
     HeldStepOf {
         /// Database key of the channel.
         channel: i64,
-        /// Database key of the contact; `None` = everybody who reads the channel.
+        /// Database key of the contact; `None` = all readers of the channel.
         contact: Option<i64>,
         /// The incident.
         incident: Id,
@@ -95,7 +95,7 @@ pub enum Retraction {
     },
 }
 
-/// An incident begins to follow a policy.
+/// The start of an escalation policy for an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EscalationStart {
     /// Database key of the incident.
@@ -104,7 +104,7 @@ pub struct EscalationStart {
     pub organisation: i64,
     /// Database key of the policy.
     pub policy: i64,
-    /// Where it begins.
+    /// The progress at the start.
     pub progress: Progress,
 }
 
@@ -113,7 +113,7 @@ pub struct EscalationStart {
 pub struct EscalationAdvance {
     /// Database key of the incident.
     pub incident: i64,
-    /// What comes next.
+    /// The next progress.
     pub progress: Progress,
 }
 
@@ -124,27 +124,28 @@ pub struct PublishedAct {
     pub kind: Kind,
     /// Its database key.
     pub key: i64,
-    /// What became of it.
+    /// The action.
     pub act: Act,
-    /// Services that it concerned until now and concerns no more.
+    /// Services that it concerned until now and no longer concerns.
     pub former: Vec<ServiceKey>,
 }
 
 impl LifecycleEffect {
-    /// The effect that publishes what became of an incident.
+    /// The effect that publishes an action on an incident.
     #[must_use]
     pub const fn publish_incident(key: i64, act: Act, former: Vec<ServiceKey>) -> Self {
         Self::Publish(PublishedAct { kind: Kind::Incident, key, act, former })
     }
 
-    /// Returns true for a message that may leave at once.
+    /// Returns true for a message that may be sent at once.
     #[must_use]
     pub fn leaves_now(&self) -> bool {
         matches!(self, Self::Enqueue(outgoing) if outgoing.delivery.hold.is_none())
     }
 }
 
-/// A message that leaves a channel now takes along what is held in front of it; one that is held waits behind it.
+/// Effects of a new message: one that a channel sends now releases the held ones before it; one that is held waits
+/// behind them.
 #[must_use]
 pub fn enqueue(outgoing: OutgoingMessage, subject: Id) -> Vec<LifecycleEffect> {
     let held = HeldLine { channel: outgoing.delivery.channel, line: outgoing.line, subject };

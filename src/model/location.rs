@@ -1,4 +1,4 @@
-//! Probe locations: the places from which services are checked (contract 4.1).
+//! Probe locations: the locations from which services are checked (contract 4.1).
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::model::word::words;
 /// Longest code in characters.
 pub const CODE_MAX_LENGTH: usize = 32;
 
-/// Stands for the location in results that no location has found: pings, and those that were missed.
+/// The location in results that have none: pings, and missed pings.
 pub const PUSH: &str = "push";
 
 /// `^[a-z0-9][a-z0-9._-]{0,31}$`: the "location code" of the specification. Cheap to clone.
@@ -67,7 +67,7 @@ impl FromStr for LocationCode {
     }
 }
 
-/// The number of a location within this process: stable while it runs, and never given to another one.
+/// The number of a location within this process: stable while it runs, and never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LocationKey(u32);
 
@@ -78,7 +78,7 @@ impl LocationKey {
         Self(number)
     }
 
-    /// The number, as a place in a list.
+    /// The number, as an index into a list.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -92,20 +92,20 @@ pub struct Location {
     pub code: LocationCode,
     /// Display name, not empty.
     pub name: String,
-    /// Country or region in words; may be empty.
+    /// Country or region as text; may be empty.
     pub place: String,
     /// ISO 3166-1 alpha-2; `ZZ` when unknown.
     pub country_code: String,
 }
 
-/// What a location in another place has last said of itself.
+/// The last report of a remote location about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LastSeen {
-    /// When it was heard, by our clock.
+    /// Its arrival, by the clock of this installation.
     pub at: Timestamp,
     /// Version of its program.
     pub version: String,
-    /// Milliseconds by which its clock is ahead of ours; negative when it is behind.
+    /// Milliseconds by which its clock is ahead of that of this installation; negative when it is behind.
     pub clock_ahead_ms: i64,
     /// Services that it checks.
     pub services: u64,
@@ -113,15 +113,15 @@ pub struct LastSeen {
     pub lateness_p99_us: u64,
     /// Runs that were due and did not start, since its process started.
     pub missed: u64,
-    /// Results in its memory that nobody has taken yet.
+    /// Results in its memory that were not yet taken.
     pub waiting: u64,
-    /// Bytes of results on its disk that nobody has taken yet.
+    /// Bytes of results on its disk that were not yet taken.
     pub spool_bytes: u64,
-    /// Results that it has given up, since its process started.
+    /// Results that it has dropped, since its process started.
     pub shed: u64,
-    /// It is impaired: none of its reference targets answers, or none of its attempts looks.
+    /// It is impaired: none of its reference targets answers, or none of its attempts is carried out.
     pub is_impaired: bool,
-    /// Why none of its attempts looks.
+    /// The reason why none of its attempts is carried out.
     pub blind_by: Option<Trouble>,
 }
 
@@ -130,7 +130,7 @@ words! {
     pub enum Standing {
         /// It checks, and its votes count.
         Online,
-        /// It was not heard for a minute.
+        /// No contact for a minute.
         Offline,
         /// It has lost its own network, none of its checks can be made, or it contradicts all others: its votes are set aside.
         Impaired,

@@ -1,7 +1,7 @@
-//! A maintenance: announced work on services (contract 4.11), its states, and what may be done in which state.
+//! A maintenance: announced work on services (contract 4.11), its states, and the actions allowed in each state.
 //!
-//! What an act changes is decided in `step`, what it says on the timeline in `texts`, when it is reminded of in `reminder`. Nothing here reads a clock or knows
-//! who is covered: a [`Maintenance`] is one row.
+//! The effect of an action is decided in `step`, its text on the timeline in `texts`, its reminders in `reminder`. It
+//! is independent of the clock and of the covered services: a [`Maintenance`] is one row.
 
 pub mod origin;
 pub mod reminder;
@@ -29,7 +29,7 @@ pub type MaintenanceKey = i64;
 words! {
     /// The kind of the work: planned or not.
     pub enum MaintenanceKind {
-        /// Its time is left out of uptime.
+        /// Its time is excluded from uptime.
         Planned,
         /// Its time is measured as any other.
         Emergency,
@@ -39,7 +39,7 @@ words! {
 words! {
     /// The state of a maintenance.
     pub enum MaintenanceStatus {
-        /// It has not begun.
+        /// It has not started.
         Scheduled,
         /// It has an effect.
         InProgress,
@@ -53,13 +53,13 @@ words! {
 /// The planned time of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// Planned start; may lie in the past.
+    /// Planned start; may be in the past.
     pub start: Timestamp,
     /// Planned end, later than the start; `None` = open end.
     pub end: Option<Timestamp>,
 }
 
-/// The moments of which subscribers are told.
+/// The moments at which subscribers are notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notices {
     /// Of the creation, and of a cancellation.
@@ -91,15 +91,15 @@ pub struct Maintenance {
     pub status: MaintenanceStatus,
     /// The planned window.
     pub schedule: Schedule,
-    /// The time at which it began; `None` until then.
+    /// The time of the actual start; `None` until then.
     pub actual_start: Option<Timestamp>,
-    /// The time at which it ended; `None` until then, and for work that never began.
+    /// The time of the actual end; `None` until then, and for work that never started.
     pub actual_end: Option<Timestamp>,
-    /// True if it begins by itself.
+    /// True if it starts by itself.
     pub auto_start: bool,
     /// True if it ends by itself; only with a planned end.
     pub auto_complete: bool,
-    /// The moments of which subscribers are told.
+    /// The moments at which subscribers are notified.
     pub notices: Notices,
     /// The token that created it.
     pub created_by: Option<Author>,
@@ -107,28 +107,28 @@ pub struct Maintenance {
     pub created_at: Timestamp,
     /// Time of the last write by a client.
     pub updated_at: Timestamp,
-    /// Its place in a series; `None` for one that stands alone.
+    /// Its place in a series; `None` for an independent one.
     pub origin: Option<Origin>,
 }
 
 /// An entry of the timeline.
 pub type TimelineEntry = announcement::TimelineEntry<MaintenanceStatus>;
 
-/// An operation on a maintenance, by people or by the clock.
+/// An operation on a maintenance, by members or by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// Begin.
+    /// Start.
     Start,
     /// End.
     Complete,
     /// Call off.
     Cancel,
-    /// Give it another window.
+    /// Change its window.
     Extend,
 }
 
 impl Operation {
-    /// The states that it needs, as words.
+    /// The states in which it is allowed, as words.
     #[must_use]
     pub const fn needs(self) -> &'static [&'static str] {
         const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
@@ -162,7 +162,7 @@ impl Maintenance {
         if needed.contains(&status.as_str()) { Ok(()) } else { Err(WrongState { status, needed }) }
     }
 
-    /// Returns true if an update may give it this window (contract 4.11.2). The present one is always allowed.
+    /// Returns true if an update may set this window (contract 4.11.2). The present one is always allowed.
     #[must_use]
     pub fn may_move_to(&self, schedule: Schedule) -> bool {
         match self.status {
@@ -172,7 +172,7 @@ impl Maintenance {
         }
     }
 
-    /// The same after a change by people: of a series, it no longer follows it.
+    /// The same after a change by members: one of a series no longer follows it.
     #[must_use]
     pub fn adjusted(self) -> Self {
         let origin = self.origin.map(|origin| Origin { is_adjusted: true, ..origin });
@@ -191,7 +191,7 @@ impl Maintenance {
         matches!(self.status, MaintenanceStatus::Completed | MaintenanceStatus::Cancelled)
     }
 
-    /// Returns true if time is left out of the uptime of the services that it covers.
+    /// Returns true if its time is excluded from the uptime of the services that it covers.
     #[must_use]
     pub fn leaves_time_out(&self) -> bool {
         self.is_in_progress() && self.kind == MaintenanceKind::Planned

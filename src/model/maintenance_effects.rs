@@ -1,4 +1,4 @@
-//! What follows from a change of a maintenance: facts for subscribers, and an event.
+//! Effects of a change of a maintenance: facts for subscribers, and an event.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -11,7 +11,7 @@ use crate::model::service::ServiceKey;
 use crate::model::subscriber_fact::{FactKind, FactSubject, SubscriberFact};
 use crate::model::translated::Translated;
 
-/// What follows from an act on a maintenance, whose new entries have these ids, and which these status pages show.
+/// Effects of an action on a maintenance, whose new entries have these ids, and which is shown on these status pages.
 #[must_use]
 pub fn maintenance_effects(step: &Step, entries: &[Id], pages: &[i64]) -> Vec<LifecycleEffect> {
     let told = |(entry, id): (&NewEntry, &Id)| {
@@ -25,7 +25,7 @@ pub fn maintenance_effects(step: &Step, entries: &[Id], pages: &[i64]) -> Vec<Li
     [published].into_iter().chain(entries.map(told)).collect()
 }
 
-/// What subscribers are told when a reminder is due; the text is in this language.
+/// The fact for subscribers when a reminder is due; the text is in this language.
 #[must_use]
 pub fn reminder_effect(
     maintenance: &Maintenance,
@@ -39,7 +39,7 @@ pub fn reminder_effect(
     LifecycleEffect::SubscriberFact(Box::new(SubscriberFact { message, at, ..fact }))
 }
 
-/// The effect that publishes what became of a maintenance.
+/// The effect that publishes an action on a maintenance.
 const fn published(key: MaintenanceKey, act: Act, former: Vec<ServiceKey>) -> LifecycleEffect {
     LifecycleEffect::Publish(PublishedAct { kind: Kind::Maintenance, key, act, former })
 }

@@ -1,6 +1,7 @@
-//! What holds a message: quiet hours of its channel or its contact, or a digest.
+//! Holds of messages: quiet hours of the channel or the contact, or a digest.
 //!
-//! When these settings are changed, nothing leaves that the new ones hold, and what they hold no longer leaves now.
+//! When these settings are changed, messages that the new ones hold stay held, and messages that they no longer hold
+//! are sent now.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +15,8 @@ use crate::model::notification::message::Message;
 use crate::model::notification::quiet::QuietHours;
 use crate::model::notification::routing::Routing;
 
-/// What holds a message that is written now for everybody who reads a channel; `None` when it may leave. Nothing holds a step of
-/// an escalation.
+/// The hold of a message that is written now for all readers of a channel; `None` when it may be sent. A step of an
+/// escalation is never held.
 #[must_use]
 pub fn channel_hold(
     routing: &Routing,
@@ -32,13 +33,13 @@ pub fn channel_hold(
     Some(Hold { until, by: HeldBy::Digest })
 }
 
-/// What holds a message that is written now for a contact.
+/// The hold of a message that is written now for a contact.
 #[must_use]
 pub fn contact_hold(contact: &Contact, severity: Severity, now: Timestamp) -> Option<Hold> {
     quiet_hold(contact.quiet.as_ref(), severity, now)
 }
 
-/// What holds a message from now on, by the changed settings of its channel.
+/// The new hold of a message, by the changed settings of its channel.
 #[must_use]
 pub fn hold_by_channel(delivery: &Delivery, routing: &Routing, now: Timestamp) -> Option<Hold> {
     let held = delivery.hold?;
@@ -54,7 +55,7 @@ pub fn hold_by_channel(delivery: &Delivery, routing: &Routing, now: Timestamp) -
     })
 }
 
-/// What holds a message from now on, by the changed quiet hours of the contact that it is for.
+/// The new hold of a message, by the changed quiet hours of its contact.
 #[must_use]
 pub fn hold_by_contact(delivery: &Delivery, contact: &Contact, now: Timestamp) -> Option<Hold> {
     let held = delivery.hold?;
@@ -63,7 +64,7 @@ pub fn hold_by_contact(delivery: &Delivery, contact: &Contact, now: Timestamp) -
     Some(hold.unwrap_or_else(|| if held.by == HeldBy::Batch { held } else { ended(held, now) }))
 }
 
-/// The keys of the messages of which the hold changes, by their new holds: those are few, however many messages there are.
+/// The keys of the messages whose hold changes, by their new holds: these are few, however many messages there are.
 #[must_use]
 pub fn changed_holds(
     deliveries: &[Delivery],
@@ -82,7 +83,7 @@ fn quiet_hold(quiet: Option<&QuietHours>, severity: Severity, now: Timestamp) ->
     Some(Hold { until, by: HeldBy::QuietHours })
 }
 
-/// A hold that is over: what it held may still become a digest.
+/// A hold that is over: its messages may still become a digest.
 fn ended(held: Hold, now: Timestamp) -> Hold {
     Hold { until: held.until.min(now), ..held }
 }
@@ -114,8 +115,8 @@ mod tests {
         Delivery::written(message, place, Timestamp::from_ms(NOW_MS))
     }
 
-    /// Why a message that is held for an hour is held, its severity, the hour at which the new quiet hours end, whether the channel
-    /// has digests still; minutes from now at which it leaves, and why it is held.
+    /// Cases: the reason of the present hold of an hour, the severity, the hour at which the new quiet hours end and
+    /// whether the channel still has digests; minutes until the message is sent, and the new reason.
     #[rstest]
     #[case::the_same_hours(HeldBy::QuietHours, Severity::Minor, (Some(24), true), (90, HeldBy::QuietHours))]
     #[case::shorter_hours(HeldBy::QuietHours, Severity::Minor, (Some(23), true), (30, HeldBy::QuietHours))]
@@ -139,8 +140,8 @@ mod tests {
         assert_eq!((hold.until.ms_since(now) / 60_000, hold.by), (minutes, expected));
     }
 
-    /// Why a message for a contact is held for an hour, the hour at which the new quiet hours of the contact end; minutes from now at
-    /// which it leaves, and why it is held.
+    /// Cases: the reason of the present hold of an hour, the hour at which the new quiet hours of the contact end;
+    /// minutes until the message is sent, and the new reason.
     #[rstest]
     #[case::shorter_hours(HeldBy::QuietHours, Some(23), (30, HeldBy::QuietHours))]
     #[case::no_hours(HeldBy::QuietHours, None, (0, HeldBy::QuietHours))]

@@ -1,7 +1,7 @@
-//! The rules: what a check, a verdict, a service, a secret and a permission are.
+//! The rules: checks, verdicts, services, secrets, permissions and what else the product decides.
 //!
-//! No IO, no async, no wire format. Everything here is a plain value with plain methods; whatever needs
-//! "now" takes it as an argument.
+//! No IO, no async, no wire format. Everything here is a plain value with plain methods; code that needs "now" takes
+//! it as an argument.
 
 pub mod absence;
 pub mod access;

@@ -1,8 +1,8 @@
-//! Notices: events that are no incidents, because nothing that is watched has failed: a certificate near its end, a location
-//! without network, a budget that burns, trouble of the monitor itself.
+//! Notices: events that are not incidents, because no monitored service has failed: a certificate near its end, a
+//! location without network, a budget that burns, trouble of the monitor itself.
 //!
-//! A notice has a begin and an end. While it lasts, the same trouble begins no second one; should it become worse, it is
-//! told again.
+//! A notice has a start and an end. While it is open, the same trouble starts no second one; should it become worse,
+//! it is sent again.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -14,18 +14,18 @@ use crate::model::service::ServiceKey;
 /// The time for which notices that are over are kept, in milliseconds.
 pub const KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
 
-/// What a notice is about: there is one at a time that is not over.
+/// The subject of a notice: there is at most one open notice of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Database key of the organisation that is told.
+    /// Database key of the organisation that is notified.
     pub organisation: i64,
     /// The event.
     pub event: Event,
-    /// What it is about within the event: the id of a service, the code of a location.
+    /// The source within the event: the id of a service, the code of a location.
     pub name: String,
 }
 
-/// What is to be said, in the language of the organisation.
+/// The text, in the language of the organisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
     /// One line.
@@ -37,11 +37,11 @@ pub struct Words {
 /// Something is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// What it is about.
+    /// The source.
     pub source: Source,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// What is said of it.
+    /// Its text.
     pub words: Words,
     /// The service that it concerns; `None` = none in particular.
     pub service: Option<ServiceKey>,
@@ -54,16 +54,16 @@ pub struct Notice {
     pub key: i64,
     /// The id that clients and receivers see.
     pub id: Id,
-    /// What is wrong, in the words that were said last.
+    /// The trouble, with the text that was sent last.
     pub trouble: Trouble,
-    /// The time at which it began.
+    /// The time of its start.
     pub began_at: Timestamp,
     /// The time at which it ended; `None` = it lasts.
     pub ended_at: Option<Timestamp>,
 }
 
 impl Notice {
-    /// What is told of it at `at`.
+    /// The message about it at `at`.
     #[must_use]
     pub fn message(&self, organisation: String, at: Timestamp) -> Message {
         let Trouble { source, severity, words, .. } = &self.trouble;

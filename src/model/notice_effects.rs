@@ -1,4 +1,4 @@
-//! What follows from the start, the worsening and the end of a notice: messages for channels.
+//! Effects of the start, the worsening and the end of a notice: messages for channels.
 
 use crate::clock::Timestamp;
 use crate::model::incident_effects::audience::ChannelAudience;
@@ -7,19 +7,19 @@ use crate::model::notice::Notice;
 use crate::model::notification::delivery::{Delivery, DeliveryPlace};
 use crate::model::notification::routing::{Concerned, Occasion};
 
-/// Who may have to be told of a notice.
+/// Possible recipients of a notice.
 #[derive(Clone, Debug)]
 pub struct NoticeAudience {
     /// The name of the organisation.
     pub organisation: String,
-    /// The channels that are switched on, with what was written for them about the notice.
+    /// The enabled channels, with the messages about the notice written for them.
     pub channels: Vec<ChannelAudience>,
     /// The service of the notice and its tags.
     pub concerned: Concerned,
 }
 
-/// The messages about a notice as it is now. Channels that were told of its start are told of its end; the end is no news to
-/// others.
+/// The messages about a notice as it is now. Channels that were notified of its start are notified of its end; the
+/// end is no news to others.
 #[must_use]
 pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp) -> Vec<LifecycleEffect> {
     let (event, severity) = (notice.trouble.source.event, notice.trouble.severity);
@@ -28,7 +28,7 @@ pub fn notice_effects(notice: &Notice, audience: &NoticeAudience, at: Timestamp)
     for told in &audience.channels {
         let was_told = told.was_told();
         let is_news = was_told || notice.ended_at.is_none();
-        // One that was switched off meanwhile hears the end when it is switched on again within a day.
+        // A channel that was disabled meanwhile gets the end when it is enabled again within a day.
         let is_reached = told.channel.is_enabled || (was_told && notice.ended_at.is_some());
         if !is_reached || !is_news || !told.channel.routing.is_told(&occasion, was_told) {
             continue;

@@ -1,14 +1,14 @@
-//! Telling people what happened: channels, the messages that go through them, and the deliveries of these.
+//! Notifications: channels, the messages that are sent through them, and their deliveries.
 //!
-//! - `event`: what may be told
-//! - `routing`: who is told what
-//! - `digest`: one message instead of many; `gathered`: which it tells
-//! - `message`: what is told, the same for every kind of channel
-//! - `change`: what a message tells beyond the state of its incident
+//! - `event`: the events
+//! - `routing`: which channel gets which messages
+//! - `digest`: one message instead of many; `gathered`: the messages of a digest
+//! - `message`: the contents, the same for every kind of channel
+//! - `change`: the part of a message beyond the state of its incident
 //! - `service_facts`: services as messages name them
-//! - `delivery`: one message for one channel, its tries, and when the next one is
-//! - `line`: which messages of a channel go one after the other
-//! - `quiet`: hours in which only what is bad is told
+//! - `delivery`: one message for one channel, its attempts, and the time of the next one
+//! - `line`: messages of a channel that are sent one after the other
+//! - `quiet`: hours in which only severe events are sent
 
 pub mod change;
 pub mod delivery;
@@ -37,7 +37,7 @@ use crate::model::word::words;
 
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Most channels of an organisation.
+/// Maximum number of channels of an organisation.
 pub const CHANNELS_MAX: u64 = 200;
 
 words! {
@@ -65,7 +65,7 @@ words! {
         Matrix,
         /// Mails by SMTP.
         Email,
-        /// A request that people write themselves.
+        /// A request whose contents members write themselves.
         Template,
     }
 }
@@ -83,11 +83,11 @@ pub struct Channel {
     pub kind: ChannelKind,
     /// 1..255 characters.
     pub name: String,
-    /// Nothing is sent through one that is switched off.
+    /// A disabled channel sends nothing.
     pub is_enabled: bool,
     /// The settings of its kind; secrets are sealed.
     pub settings: Map<String, Value>,
-    /// What it is told.
+    /// The messages that it gets.
     pub routing: Routing,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -96,14 +96,14 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Returns true if a message for a contact arrives in a mailbox of its own, and not where everything else of the channel
-    /// does.
+    /// Returns true if a message for a contact arrives in a mailbox of its own, separate from the other messages of
+    /// the channel.
     #[must_use]
     pub const fn has_mailboxes(&self) -> bool {
         matches!(self.kind, ChannelKind::Email)
     }
 
-    /// The line in which a message stands.
+    /// The line of a message.
     #[must_use]
     pub const fn line(&self, contact: Option<i64>) -> Line {
         if self.has_mailboxes() { Line::Own(contact) } else { Line::Whole }

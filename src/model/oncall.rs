@@ -1,13 +1,14 @@
-//! On call: who is on duty when.
+//! On call: the contacts on duty at each time.
 //!
-//! - `schedule`: layers of rotations in a time zone, and what stands above them
-//! - `roster`: the shifts that follow, and the gaps
-//! - `present`: who is on duty now, and who comes next
-//! - `entry`: overrides and absences as clients place them
+//! - `schedule`: layers of rotations in a time zone, and what takes precedence over them
+//! - `roster`: the resulting shifts, and the uncovered periods
+//! - `present`: the contact on duty now, and the next one
+//! - `entry`: overrides and absences as clients create them
 //! - `cover`: requests to be covered by others
 //!
-//! A later layer stands above an earlier one, an override above all layers, a newer override above an older one. Whoever is
-//! absent is on duty in none of them: what stands below takes over, and where nothing does there is a gap.
+//! A later layer takes precedence over an earlier one, an override over all layers, a newer override over an older
+//! one. An absent contact is on duty in none of them: the layer below takes over, and without one the period is
+//! uncovered.
 
 pub mod cover;
 pub mod entry;

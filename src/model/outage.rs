@@ -1,8 +1,8 @@
-//! A service in trouble, from the edge into it to the edge out of it: what the engine's incidents follow.
+//! A service in trouble, from the edge into it to the edge out of it: the input of the engine's incidents.
 //!
-//! It is folded from the status changes of the service in their order, one at a time, and knows no policy: whether there is
-//! an incident, and when, is decided when its time to be looked at has come. A gap, a pause, an unknown status neither end
-//! it nor let it become an incident.
+//! It is folded from the status changes of the service in their order, one at a time, and is independent of policies:
+//! whether there is an incident, and when, is decided when the outage is due. A no-data period, a pause or an unknown
+//! status neither ends it nor lets it become an incident.
 
 pub mod decision;
 pub mod first_edges;
@@ -24,38 +24,39 @@ pub struct Outage {
     pub kind: OutageKind,
     /// The start of trouble of this kind.
     pub began_at: Timestamp,
-    /// The first edge into each kind of trouble since it was last up. While it flaps, up ends what was not flapping.
+    /// The first edge into each kind of trouble since it was last up. While it flaps, being up ends all kinds except
+    /// flapping.
     pub first_edges: FirstEdges,
     /// Set while it flaps and is down: the time of its last change, which was to down. `None` once it counts as down.
     pub down_since: Option<Timestamp>,
-    /// False while nobody knows: a gap, a pause.
+    /// False without data: a no-data period, a pause.
     pub is_measured: bool,
     /// True while the service changes too often to be believed.
     pub is_flapping: bool,
-    /// The time at which the incident was told of it; `None` while that is to be decided.
+    /// The time at which it was reported to its incident; `None` while that is undecided.
     pub told_at: Option<Timestamp>,
     /// Key of its incident.
     pub incident: Option<i64>,
     /// The time of its return, if the incident waits whether that lasts.
     pub recovered_at: Option<Timestamp>,
-    /// The time at which services that it depends on were asked to look; while it is unreachable, the time at which these
-    /// were back and it was asked itself.
+    /// The time at which checks of its dependencies were requested; while it is unreachable, the time at which these
+    /// were back and a check of the service itself was requested.
     pub asked_at: Option<Timestamp>,
-    /// The time until which it waits for whoever was asked, if they do not look sooner.
+    /// The time until which it waits for the requested checks, if they are not made sooner.
     pub held_until: Option<Timestamp>,
-    /// Since when it fails behind a service that is down, or was down and this one has not looked since: it has no incident
-    /// of its own.
+    /// Start of its failing behind a dependency that is down, or was down without a check of this service since: it
+    /// has no incident of its own.
     pub unreachable_since: Option<Timestamp>,
-    /// The time at which it is to be looked at again; `None` = not before the next change.
+    /// The time at which it is evaluated again; `None` = not before the next change.
     pub look_at: Option<Timestamp>,
 }
 
-/// What a change of the status makes of an outage.
+/// The effect of a status change on an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Followed {
-    /// The outage that goes on; `None` = there is none, or it is over.
+    /// The outage that continues; `None` = there is none, or it is over.
     pub outage: Option<Outage>,
-    /// The service was in trouble and is up: it has recovered from whatever incidents it has.
+    /// True if the service was in trouble and is up: it has recovered from all of its incidents.
     pub has_recovered: bool,
 }
 
@@ -66,7 +67,7 @@ impl Followed {
 }
 
 impl Outage {
-    /// Trouble that has just begun.
+    /// Trouble that has just started.
     #[must_use]
     pub const fn begun(organisation: i64, service: ServiceKey, kind: OutageKind, at: Timestamp) -> Self {
         Self {
@@ -132,8 +133,8 @@ impl Outage {
         }
     }
 
-    /// Returns true if nobody can know whether what depends on the service works by itself: it is down just now, too unstable
-    /// to be believed, or unreachable itself.
+    /// Returns true if it cannot be known whether the dependents of the service work by themselves: it is down now,
+    /// too unstable to be believed, or unreachable itself.
     #[must_use]
     pub fn hides_others(&self) -> bool {
         let is_bad = match self.kind {
@@ -143,7 +144,7 @@ impl Outage {
         is_bad && self.is_measured && self.recovered_at.is_none()
     }
 
-    /// Returns true while something that it depends on is down, and until it has looked after that.
+    /// Returns true while one of its dependencies is down, and until it was checked after that.
     #[must_use]
     pub const fn is_unreachable(self) -> bool {
         self.unreachable_since.is_some()
@@ -155,41 +156,42 @@ impl Outage {
         self.told_at.is_none()
     }
 
-    /// Returns true while there is something to decide: it is untold, or was told as unstable and has been down since.
+    /// Returns true while there is something to decide: it is unreported, or was reported as unstable and has been
+    /// down since.
     #[must_use]
     pub const fn is_undecided(&self) -> bool {
         self.is_untold() || self.down_since.is_some()
     }
 
-    /// The incident with this key has been told of it: nothing is to be decided before the next change, unless it flaps and
-    /// may turn out to be down.
+    /// The outage after its report to the incident with this key: nothing is to be decided before the next change,
+    /// unless it flaps and may turn out to be down.
     #[must_use]
     pub const fn told(self, incident: Option<i64>, now: Timestamp) -> Self {
         let look_at = if self.down_since.is_some() { Some(now) } else { None };
         Self { told_at: Some(now), incident, look_at, ..self }
     }
 
-    /// Something that it depends on is down: it is unreachable since it fails, and looked at again at `look_at`.
+    /// The outage behind a dependency that is down: unreachable since it fails, and evaluated again at `look_at`.
     #[must_use]
     pub const fn unreachable(self, look_at: Timestamp) -> Self {
         let unreachable_since = Some(self.began_at);
         Self { unreachable_since, look_at: Some(look_at), ..self.asking_anew() }
     }
 
-    /// Something that it depends on is down still, or again.
+    /// One of its dependencies is still down, or again.
     #[must_use]
     pub const fn unreachable_still(self, look_at: Timestamp) -> Self {
         Self { look_at: Some(look_at), ..self.asking_anew() }
     }
 
-    /// Somebody is asked to look at `now`: itself when what it depends on is back, otherwise that. It waits for them, until
-    /// `held_until` at most.
+    /// The outage after checks were requested at `now`: of the service itself when its dependencies are back,
+    /// otherwise of these. It waits for them, until `held_until` at most.
     #[must_use]
     pub const fn asked(self, now: Timestamp, held_until: Timestamp) -> Self {
         Self { asked_at: Some(now), held_until: Some(held_until), ..self }
     }
 
-    /// What it depends on is back and it fails still: from now on its trouble is its own.
+    /// The outage whose dependencies are back while it still fails: from now on its trouble is its own.
     #[must_use]
     pub const fn its_own(self, now: Timestamp) -> Self {
         let first_edges = FirstEdges::starting(self.kind, now);
@@ -201,13 +203,13 @@ impl Outage {
         Self { look_at: Some(now), ..own.asking_anew() }
     }
 
-    /// Nobody knows of it any more, and so not whether it could be reached.
+    /// The outage without data: whether it could be reached is not known either.
     const fn unmeasured(self) -> Self {
         let blind = Self { is_measured: false, down_since: None, unreachable_since: None, ..self };
         Self { look_at: blind.look_at_unless_told(), ..blind.asking_anew() }
     }
 
-    /// It flaps, and this is its status: down is perhaps there to stay.
+    /// It flaps, with this status: down may be lasting.
     const fn flapping(self, to: MeasuredStatus, at: Timestamp) -> Self {
         let flapping = Self { is_flapping: true, ..self };
         match to {
@@ -222,18 +224,19 @@ impl Outage {
         }
     }
 
-    /// It flaps and is up for a moment, which ends what was there beside the flapping.
+    /// It flaps and is up for a moment, which ends all trouble except the flapping.
     const fn up_while_flapping(self, at: Timestamp) -> Self {
         let look_at = if self.is_untold() { Some(at) } else { self.look_at_unless_told() };
         let first_edges = self.first_edges.of_flapping();
         Self { kind: OutageKind::Unstable, is_measured: true, first_edges, down_since: None, look_at, ..self }
     }
 
-    /// It flaps and is in trouble of this kind. Down is perhaps there to stay, so that it is looked at again.
+    /// It flaps and is in trouble of this kind. Down may be lasting, so it is evaluated again.
     fn in_trouble_while_flapping(self, kind: OutageKind, at: Timestamp) -> Self {
         let known = if self.began_anew() { self.first_edges.of_flapping() } else { self.first_edges };
         let is_down = kind == OutageKind::Down;
-        // What counts as recovered because nobody wants it must not end an incident that may have to go on.
+        // An outage that counts as recovered because no policy wants it must not end an incident that may have to
+        // continue.
         let resumed = if is_down && self.recovered_at.is_some() {
             Self { told_at: None, recovered_at: None, ..self }
         } else {
@@ -250,12 +253,12 @@ impl Outage {
         }
     }
 
-    /// What was told and has not recovered is left alone until the next change.
+    /// An outage that was reported and has not recovered is left alone until the next change.
     const fn look_at_unless_told(&self) -> Option<Timestamp> {
         if self.is_untold() || self.recovered_at.is_some() { self.look_at } else { None }
     }
 
-    /// Returns true if what is known of it ended in a gap, perhaps: nobody was told of it.
+    /// Returns true if it may have ended in a no-data period: it is unmeasured and was not reported.
     const fn began_anew(&self) -> bool {
         !self.is_measured && self.is_untold() && self.incident.is_none()
     }
@@ -264,9 +267,9 @@ impl Outage {
     fn in_trouble(self, kind: OutageKind, at: Timestamp) -> Self {
         let is_relapse = self.recovered_at.is_some();
         let is_worse = kind > self.kind || (kind == OutageKind::Unstable && self.kind != kind);
-        // What began before a gap may have ended in it.
+        // An outage that started before a no-data period may have ended in it.
         let began_anew = self.began_anew();
-        // What was told is not told again: an incident about more begins where that does.
+        // A reported outage is not reported again: an incident about more starts where that does.
         let is_new = is_relapse || began_anew || (is_worse && !self.is_untold());
         let first_edges = match is_new {
             // A service that has flapped may have been down for a while.
@@ -277,7 +280,7 @@ impl Outage {
         let known =
             Self { kind, first_edges, down_since: None, is_measured: true, recovered_at: None, ..self };
         if is_relapse || is_worse {
-            // Worse may be what it was asked for.
+            // The worse state may be the result of the requested check.
             let known = if self.is_unreachable() { known } else { known.asking_anew() };
             return Self { began_at: at, told_at: None, look_at: Some(at), ..known };
         }
@@ -288,7 +291,7 @@ impl Outage {
         Self { look_at: Some(at), ..known }
     }
 
-    /// Nobody has been asked to look because of this trouble.
+    /// The same without requested checks for this trouble.
     const fn asking_anew(self) -> Self {
         Self { asked_at: None, held_until: None, ..self }
     }

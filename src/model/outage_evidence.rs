@@ -1,7 +1,9 @@
-//! Why a service of an incident is believed to be in trouble: since when, what the newest failed check says, and which locations saw it.
+//! Evidence that a service of an incident is in trouble: since when, the newest failed check, and the locations that
+//! saw it.
 //!
-//! It is read once, when the service joins its incident, and kept with it, so that every later message says the same without reading the
-//! history again. It is for members of the organisation; visitors of status pages never see it.
+//! It is read once, when the service joins its incident, and stored with it, so that every later message contains the
+//! same without reading the history again. It is for members of the organisation; visitors of status pages never see
+//! it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,16 +11,16 @@ use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::history::StoredCheck;
 
-/// Most services of an incident that have evidence: those that joined first.
+/// Maximum number of services of an incident that have evidence: those that joined first.
 pub const SERVICES_MAX: usize = 50;
-/// Most characters of the text of a failure.
+/// Maximum number of characters of the text of a failure.
 pub const MESSAGE_LENGTH: usize = 300;
-/// Most locations that are named on either side.
+/// Maximum number of locations that are named on either side.
 pub const LOCATIONS_MAX: usize = 20;
-/// Most services that are named as those that it depends on.
+/// Maximum number of dependencies that are named.
 pub const PARENTS_MAX: usize = 5;
 
-/// Why a service is believed to be in trouble.
+/// Evidence that a service is in trouble.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutageEvidence {
     /// Start of the trouble: the first bad attempt, in milliseconds since 1970.
@@ -41,7 +43,7 @@ pub struct LastFailure {
     pub at: i64,
     /// The reason for machines: a code of the check history.
     pub error_code: String,
-    /// The reason for people, [`MESSAGE_LENGTH`] characters at most.
+    /// The reason as a text, [`MESSAGE_LENGTH`] characters at most.
     pub error_message: String,
     /// Status of the answer of an HTTP check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,11 +57,11 @@ pub struct LastFailure {
 }
 
 impl LastFailure {
-    /// The failure that these checks of one service show, newest first; `None` when none of them failed. `name_of` gives the name of
-    /// a location by its code, and `None` for what is no location: pings come from nowhere in particular.
+    /// The evidence in these checks of one service, newest first; `None` when none of them failed. `name_of` returns
+    /// the name of a location by its code, and `None` for codes that are not a location, such as that of pings.
     ///
-    /// A location fails if its newest check does. Should none fail at the moment, because the service goes up and down, the newest
-    /// failure counts, and its location.
+    /// A location fails if its newest check does. Should none fail at the moment, because the service goes up and
+    /// down, the newest failure counts, and its location.
     #[must_use]
     pub fn from_checks(checks: &[StoredCheck], name_of: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let mut newest: Vec<&StoredCheck> = Vec::new();
@@ -113,7 +115,7 @@ pub const fn seconds_between(from_ms: i64, to_ms: i64) -> i64 {
     if ms < 0 { 0 } else { ms / 1_000 }
 }
 
-/// A duration as people read it: its two largest units.
+/// A duration as a text: its two largest units.
 #[must_use]
 pub fn duration(seconds: i64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -149,7 +151,7 @@ mod tests {
     const REFUSED: Option<ErrorCode> = Some(ErrorCode::ConnectRefused);
     const TIMEOUT: Option<ErrorCode> = Some(ErrorCode::ConnectTimeout);
 
-    /// Checks as (time, location, failure), and what is expected: time, code, failing and other locations.
+    /// Checks as (time, location, failure), and the expected time, code, failing and other locations.
     #[rstest]
     #[case::nothing(&[], None)]
     #[case::all_is_well(&[(1, "oslo", None)], None)]

@@ -1,24 +1,24 @@
-//! Parts into which the services fall; each part is watched by one engine node at a time.
+//! Partitions of the services; each is monitored by one engine node at a time.
 
 use std::fmt;
 
 use crate::model::service::ServiceKey;
 
-/// The number of parts. It is part of what lies on the bus, and never changes.
+/// The number of partitions. It is part of messages on the bus, and never changes.
 pub const PARTITIONS: u8 = 64;
 
-/// One part of the services: those whose key has this remainder.
+/// One partition of the services: those whose key has this remainder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Partition(u8);
 
 impl Partition {
-    /// The part that a service falls into. Keys are given in sequence, so all parts are equally large.
+    /// The partition of a service. Keys are assigned in sequence, so all partitions are equally large.
     #[must_use]
     pub fn of(service: ServiceKey) -> Self {
         Self(u8::try_from(service.rem_euclid(i64::from(PARTITIONS))).unwrap_or(0))
     }
 
-    /// The part with this number; `None` = there is none.
+    /// The partition with this number; `None` = there is none.
     #[must_use]
     pub fn new(number: u8) -> Option<Self> {
         (number < PARTITIONS).then_some(Self(number))

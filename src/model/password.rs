@@ -16,7 +16,7 @@ pub const PASSWORD_LENGTH: RangeInclusive<usize> = 8..=255;
 #[error("a password could not be hashed")]
 pub struct Unhashed;
 
-/// A password in clear: it never shows itself.
+/// A password in clear; its debug output is redacted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 
@@ -27,7 +27,7 @@ impl std::fmt::Debug for Password {
 }
 
 impl Password {
-    /// A password as somebody typed it.
+    /// A password as it was typed.
     #[must_use]
     pub const fn new(text: String) -> Self {
         Self(text)

@@ -1,8 +1,9 @@
 //! The quorum of a service: how many of the votes that count make a verdict.
 //!
-//! Of n votes, d of them down and g degraded, each quorum asks for so many: `any` for one, `all` for each, a number k for
-//! the smaller of k and n; `down` if d is enough, else `degraded` if d+g is. `majority` is the default, and the rule of
-//! contract 4.3.7: `down` if 2d > n, else `degraded` if 2(d+g) >= n and d+g > 0. Without votes nothing is known.
+//! Of n votes, d of them down and g degraded, each quorum needs k of them: `any` one, `all` each, a number the
+//! smaller of it and n; `down` if d >= k, else `degraded` if d+g >= k. `majority` is the default, and the rule of
+//! contract 4.3.7: `down` if 2d > n, else `degraded` if 2(d+g) >= n and d+g > 0. Without votes the verdict is
+//! unknown.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -11,7 +12,7 @@ use std::str::FromStr;
 use crate::model::check::CheckStatus;
 use crate::model::verdict::Verdict;
 
-/// Locations that a quorum may ask for by number; of fewer that vote, all.
+/// Range of a quorum by number; if fewer locations vote, all are needed.
 pub const LOCATIONS: RangeInclusive<u8> = 1..=50;
 
 /// The number of votes that decides.
@@ -24,7 +25,7 @@ pub enum Quorum {
     Majority,
     /// Every vote is needed.
     All,
-    /// So many votes are needed, or all if there are fewer; within [`LOCATIONS`].
+    /// This number of votes is needed, or all if there are fewer; within [`LOCATIONS`].
     AtLeast(u8),
 }
 
@@ -32,7 +33,7 @@ impl Quorum {
     /// The words of those that are no number.
     pub const WORDS: &[&str] = &["any", "majority", "all"];
 
-    /// Returns the verdict of these votes; their order does not matter.
+    /// Returns the verdict of these votes, in any order.
     #[must_use]
     pub fn judge(self, votes: impl IntoIterator<Item = CheckStatus>) -> Verdict {
         let (mut all, mut down, mut degraded) = (0_u32, 0_u32, 0_u32);

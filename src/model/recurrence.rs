@@ -1,7 +1,8 @@
-//! Windows that come again: a rule, a time zone, and the first window, as clocks on the wall show it.
+//! Windows that recur: a rule, a time zone, and the first window, in wall time.
 //!
-//! Both ends of a window are wall times: from 02:00 to 04:00 stays so on both sides of a change to daylight saving time, and
-//! lasts an hour less or more in the night of the change. What a rule says is in `rule`, what a wall time means in `zone`.
+//! Both ends of a window are wall times: from 02:00 to 04:00 stays so on both sides of a change to daylight saving
+//! time, and lasts an hour less or more in the night of the change. Rules are in `rule`, the conversion of wall times
+//! in `zone`.
 
 pub mod rule;
 pub mod zone;
@@ -12,9 +13,9 @@ use crate::clock::{DAY_MS, Timestamp};
 use crate::model::recurrence::rule::{Rule, RuleProblem};
 use crate::model::recurrence::zone::Zone;
 
-/// Windows that may begin within [`CROWD_MS`].
+/// Maximum number of windows that start within [`CROWD_MS`].
 pub const CROWD_MAX: usize = 100;
-/// The period in which at most [`CROWD_MAX`] windows begin.
+/// The period in which at most [`CROWD_MAX`] windows start, in milliseconds.
 pub const CROWD_MS: i64 = 30 * DAY_MS;
 /// The time after the first window for which a rule is judged.
 const JUDGED_MS: i64 = 3 * 366 * DAY_MS;
@@ -48,14 +49,14 @@ pub struct Occurrence {
 pub struct WallWindow {
     /// Its start, in milliseconds as if the clock showed UTC.
     pub first_ms: i64,
-    /// The difference between what the clock shows at its end and at its start, in milliseconds.
+    /// The difference between the wall times at its end and at its start, in milliseconds.
     pub length_ms: i64,
 }
 
 /// The reason for which a rule does not fit its window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
-    /// The window does not end later than it begins, as clocks show it.
+    /// The window does not end later than it starts, in wall time.
     #[error("This time must be later than scheduled_start, also on the clocks of the time zone.")]
     Backwards,
     /// The rule cannot be used from this start.
@@ -82,11 +83,12 @@ pub enum Misfit {
 }
 
 impl Recurrence {
-    /// The recurrence of this window. A wall time that comes twice means the first one, so a window that begins or ends the
-    /// second time cannot be the first of a series.
+    /// The recurrence of this window. A wall time that occurs twice means the first one, so a window that starts or
+    /// ends at the second cannot be the first of a series.
     ///
     /// # Errors
-    /// [`Misfit::Backwards`], [`Misfit::NotFirst`], [`Misfit::Twice`]; whether the rule fits is told by [`Recurrence::judge`].
+    /// [`Misfit::Backwards`], [`Misfit::NotFirst`], [`Misfit::Twice`]; whether the rule fits is decided by
+    /// [`Recurrence::judge`].
     pub fn new(rule: Rule, zone: Zone, window: Occurrence) -> Result<Self, Misfit> {
         let walls = zone.wall(window.start).zip(zone.wall(window.end));
         let (first, last) = walls.ok_or(Misfit::Backwards)?;
@@ -115,8 +117,8 @@ impl Recurrence {
         Ok(Self { rule, zone, first: first.naive_utc(), length })
     }
 
-    /// The first window as clocks show it. The instants of [`Recurrence::window`] do not tell all of it: clocks may leave out
-    /// the time at which it should begin or end.
+    /// The first window in wall time. The instants of [`Recurrence::window`] are not equivalent: clocks may leave out
+    /// the time at which it should start or end.
     #[must_use]
     pub fn parts(&self) -> WallWindow {
         let first_ms = self.first.and_utc().timestamp_millis();
@@ -138,7 +140,7 @@ impl Recurrence {
         Ok(Self { rule, zone, first, length: self.length })
     }
 
-    /// Windows of the same length by another rule and by clocks of another zone, beginning at this instant.
+    /// Windows of the same length by another rule and in another zone, starting at this instant.
     ///
     /// # Errors
     /// [`Misfit::Never`] for an instant beyond the calendar, [`Misfit::NotFirst`] for the second time of two.
@@ -151,8 +153,8 @@ impl Recurrence {
         Ok(Self { rule, zone, first, length: self.length })
     }
 
-    /// Passes when the first window is one of the rule, some window is not over, and windows are neither too many nor
-    /// overlap. The rule is followed for three years.
+    /// Checks that the first window is one of the rule, that some window is not over, and that windows are neither
+    /// too many nor overlap. The rule is checked for three years.
     ///
     /// # Errors
     /// [`Misfit`].
@@ -187,7 +189,7 @@ impl Recurrence {
         all.skip_while(move |occurrence| occurrence.end <= now)
     }
 
-    /// The day on which a window begins, as calendars in the zone show it.
+    /// The day on which a window starts, in the calendar of the zone.
     #[must_use]
     pub fn day(&self, start: Timestamp) -> Option<NaiveDate> {
         self.zone.wall(start).map(|wall| wall.date())
@@ -208,8 +210,8 @@ impl Recurrence {
     }
 }
 
-/// The window that begins at this wall time. An end that a change of the clocks brings before the start comes after the
-/// window's length instead.
+/// The window that starts at this wall time. An end that a change of the clocks moves before the start comes after
+/// the window's length instead.
 fn window(zone: Zone, wall: NaiveDateTime, length: TimeDelta) -> Occurrence {
     let start = zone.instant(wall);
     let end = wall.checked_add_signed(length).map(|end| zone.instant(end)).filter(|end| *end > start);

@@ -1,5 +1,5 @@
-//! The lengths of time that checks are summed up over, and how they nest in a rollup. What a rollup holds is of
-//! `stats`, where it is kept of `store`.
+//! The lengths of time for which checks are summed up, and how they nest in a rollup. The contents of rollups are in
+//! `stats`, their storage in `store`.
 
 use crate::clock::{DAY_MS, Timestamp};
 

@@ -1,13 +1,13 @@
 //! The rules by which the status of a service is decided: settings of the service, each with a default.
 //!
-//! They are data. Whoever decides takes them along: the watch (`model::watch`), heartbeats (`model::heartbeat`), and what
-//! goes through stored results again.
+//! They are data, used by the watch (`model::watch`), by heartbeats (`model::heartbeat`), and by replays of stored
+//! results.
 
 use std::ops::RangeInclusive;
 
 use crate::model::quorum::Quorum;
 
-/// Good results in a row that may be asked for after an outage.
+/// Number of good results in a row that may be required after an outage.
 pub const RECOVERY_CHECKS: RangeInclusive<u8> = 1..=10;
 
 /// The rules of one service.
@@ -17,7 +17,7 @@ pub struct Rules {
     pub quorum: Quorum,
     /// Good results in a row that end an outage, over all locations together; within [`RECOVERY_CHECKS`].
     pub recovery_checks: u8,
-    /// When it counts as unstable.
+    /// The rule for flapping.
     pub flapping: FlappingRule,
 }
 
@@ -31,17 +31,17 @@ impl Default for Rules {
     }
 }
 
-/// Turns that a service may make before it counts as flapping; 0 = it never does.
+/// Transitions that a service may make before it counts as flapping; 0 = it never does.
 pub const CHANGES: RangeInclusive<u8> = 0..=100;
-/// Minutes in which turns are counted.
+/// Minutes in which transitions are counted.
 pub const MINUTES: RangeInclusive<u16> = 1..=1_440;
 
-/// When a service counts as flapping.
+/// The rule for flapping of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FlappingRule {
-    /// More turns than these begin it, at most half as many end it; 0 = it never begins. Within [`CHANGES`].
+    /// More transitions than these start it, at most half as many end it; 0 = it never starts. Within [`CHANGES`].
     pub changes: u8,
-    /// Minutes in which turns are counted; within [`MINUTES`].
+    /// Minutes in which transitions are counted; within [`MINUTES`].
     pub minutes: u16,
 }
 
@@ -52,7 +52,7 @@ impl Default for FlappingRule {
 }
 
 impl FlappingRule {
-    /// The milliseconds in which turns are counted.
+    /// The milliseconds in which transitions are counted.
     #[must_use]
     pub const fn window_ms(self) -> i64 {
         self.minutes as i64 * 60_000

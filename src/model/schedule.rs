@@ -14,7 +14,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of the location at place `slot` of `slots`. `interval_ms` is positive.
+    /// The schedule of the location with index `slot` of `slots`. `interval_ms` is positive.
     #[must_use]
     pub fn new(hash: u64, interval_ms: i64, slot: usize, slots: usize) -> Self {
         let interval_ms = interval_ms.max(1);
@@ -50,8 +50,8 @@ impl Schedule {
         u64::try_from(span_ms / self.interval_ms).unwrap_or(0)
     }
 
-    /// Returns the number of due times that a look at `looked_at` kept from being looked at until `now`. A look
-    /// between two due times, such as the first one, stands for the due time that comes while it is under way.
+    /// Returns the number of due times that a check at `looked_at` kept from being met until `now`. A check between
+    /// two due times, such as the first one, counts for the due time that comes while it is running.
     #[must_use]
     pub fn missed_by(&self, looked_at: Timestamp, now: Timestamp) -> u64 {
         let passed = self.runs_between(looked_at, now);

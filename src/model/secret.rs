@@ -45,7 +45,7 @@ impl SecretPlace<'_> {
 #[error("a stored secret cannot be opened with this key")]
 pub struct SealBroken;
 
-/// Seals and opens secrets with the installation's key, and signs what clients carry back to us.
+/// Seals and opens secrets with the installation's key, and signs values that clients return.
 #[derive(Clone)]
 pub struct Sealer {
     cipher: XChaCha20Poly1305,
@@ -63,7 +63,7 @@ impl Sealer {
     /// Seals `plain` for its place: base64 of nonce and ciphertext.
     ///
     /// # Panics
-    /// When the operating system has no randomness to give.
+    /// When the operating system has no randomness.
     #[must_use]
     pub fn seal(&self, place: SecretPlace<'_>, plain: &str) -> String {
         let mut nonce = [0; NONCE_LENGTH];
@@ -117,7 +117,8 @@ impl fmt::Debug for Sealer {
     }
 }
 
-/// A secret in clear, as checks send it. Its debug output is redacted, and its memory is overwritten when it goes.
+/// A secret in clear, as checks send it. Its debug output is redacted, and its memory is overwritten when it is
+/// dropped.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 

@@ -1,12 +1,13 @@
-//! The rules of segments, the units of retention: which results lie together, and when they have been kept long enough.
+//! The rules of segments, the units of retention: which results are stored together, and when they have been kept
+//! long enough.
 //!
-//! A segment holds the checks of some span of time whose services keep their history equally long. Where it lies is
-//! the store's business.
+//! A segment holds the checks of some span of time whose services keep their history equally long. Its location is
+//! decided by the store.
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::rollup;
 
-/// The retention classes, in days: what is to be kept for a time in between is kept as long as the next one says.
+/// The retention classes, in days: a retention in between is rounded up to the next class.
 const RETENTION_CLASSES: [u32; 6] = [1, 7, 30, 90, 365, 3_650];
 
 /// The stage of merging that the blocks of a segment have reached.

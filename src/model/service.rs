@@ -1,4 +1,4 @@
-//! A monitored service: what is stored about it and what people see of it (contract 4.3).
+//! A monitored service: its stored fields and its status for clients (contract 4.3).
 
 use std::ops::RangeInclusive;
 
@@ -16,7 +16,8 @@ pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 /// Characters of the reason of a stated status.
 pub const REASON_LENGTH: RangeInclusive<usize> = 1..=500;
 
-/// Most bytes of settings as they are stored (contract 7 no. 45). What is sent to locations in other places has room for them.
+/// Maximum number of bytes of settings as they are stored (contract 7 no. 45). Messages to remote locations have room
+/// for them.
 pub const SETTINGS_MAX_BYTES: usize = 256 * 1_024;
 
 /// Database key of a service: small, never reused, the key of all measurements.
@@ -51,7 +52,7 @@ pub struct Service {
     pub updated_at: Timestamp,
     /// Grows with every write: results of an older revision are dropped.
     pub revision: i64,
-    /// True if planned maintenance in progress leaves its time out of uptime. Only maintenances change it.
+    /// True if planned maintenance in progress excludes its time from uptime. Only maintenances change it.
     pub in_planned_maintenance: bool,
 }
 
@@ -62,13 +63,13 @@ impl Service {
         self.settings.is_some() || !self.check_type.is_probed()
     }
 
-    /// Returns what the engine finds it by.
+    /// Returns the address by which the engine finds it.
     #[must_use]
     pub const fn address(&self) -> ServiceAddress {
         ServiceAddress { id: self.id, key: self.key }
     }
 
-    /// Returns what decides its status beside measurements.
+    /// Returns the facts that decide its status beside measurements.
     #[must_use]
     pub fn status_facts(&self) -> StatusFacts {
         StatusFacts {
@@ -79,21 +80,21 @@ impl Service {
     }
 }
 
-/// What decides the status of a service beside its measurements and planned work.
+/// Facts that decide the status of a service beside its measurements and planned work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusFacts {
     /// Its check type.
     pub check_type: CheckType,
     /// True while it is paused.
     pub is_paused: bool,
-    /// The status that a person states for it.
+    /// The status stated by a member.
     pub stated: Option<OverrideStatus>,
 }
 
 /// The two names under which the engine finds a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceAddress {
-    /// The id that clients see; it decides which shard watches the service.
+    /// The id that clients see; it decides which partition the service is in.
     pub id: Id,
     /// Key of the row.
     pub key: ServiceKey,
@@ -125,12 +126,13 @@ pub struct Settings {
     pub probe_roles: Option<Vec<(String, ProbeRole)>>,
     /// The type's own configuration with all defaults. Secret leaves hold sealed text (`model::secret`).
     pub config: Map<String, Value>,
-    /// How its status is decided (addition).
+    /// The rules for its status (addition).
     pub rules: Rules,
 }
 
 impl Settings {
-    /// Returns the bytes of the parts whose size a client decides, as they are stored: configuration, locations and roles.
+    /// Returns the bytes of the parts whose size is up to the client, as they are stored: configuration, locations
+    /// and roles.
     #[must_use]
     pub fn stored_bytes(&self) -> usize {
         let config = serde_json::to_string(&self.config).map_or(0, |text| text.len());
@@ -149,7 +151,7 @@ impl Settings {
 }
 
 words! {
-    /// The role of a location: what its results count for.
+    /// The role of a location, which decides how its results count.
     #[derive(strum::FromRepr)]
     #[repr(u8)]
     pub enum ProbeRole {
@@ -161,7 +163,7 @@ words! {
 }
 
 impl ProbeRole {
-    /// The number that stands for it in the database and in facts.
+    /// The number of it in the database and in facts.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
@@ -196,7 +198,7 @@ words! {
 /// A statement of a person that masks the measured status (contract 4.3.10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusOverride {
-    /// The status that people shall see.
+    /// The status to show.
     pub status: OverrideStatus,
     /// Internal reason, never shown on a status page.
     pub reason: String,
@@ -233,9 +235,9 @@ words! {
         Degraded,
         /// Not checked at the moment.
         Paused,
-        /// `effective_status` only: planned work or an override says so.
+        /// `effective_status` only: by planned work or an override.
         Maintenance,
-        /// `effective_status` only: a manual service of which nothing bad is known.
+        /// `effective_status` only: a manual service without known trouble.
         Operational,
     }
 }
@@ -253,7 +255,7 @@ impl ServiceStatus {
         }
     }
 
-    /// Returns the status that people see: the first row of contract 4.3.7's table that applies.
+    /// Returns the effective status: the first row of contract 4.3.7's table that applies.
     #[must_use]
     pub fn effective(facts: StatusFacts, verdict: Verdict, in_maintenance: bool) -> Self {
         match facts.stated {

@@ -1,7 +1,7 @@
-//! A service without its configuration: what decisions about many services, and status pages, need of each.
+//! A service without its configuration: the part needed by decisions about many services, and by status pages.
 //!
-//! The configuration of a service is as large as its client makes it. Whoever works through many services reads outlines, so that
-//! what this costs does not depend on what clients have written.
+//! The configuration of a service may be large. Code that works through many services reads outlines, so that its
+//! cost does not depend on the size of configurations.
 
 use crate::id::Id;
 use crate::model::check::CheckType;
@@ -52,13 +52,13 @@ impl ServiceOutline {
         self.settings.is_some() || !self.check_type.is_probed()
     }
 
-    /// Returns what the engine finds it by.
+    /// Returns the address by which the engine finds it.
     #[must_use]
     pub const fn address(&self) -> ServiceAddress {
         ServiceAddress { id: self.id, key: self.key }
     }
 
-    /// Returns what decides its status beside measurements.
+    /// Returns the facts that decide its status beside measurements.
     #[must_use]
     pub fn status_facts(&self) -> StatusFacts {
         StatusFacts {

@@ -1,6 +1,7 @@
-//! The secrets in a service's configuration (contract 4.2.3, 4.3.5): which leaves are secret, and where each is sealed.
+//! The secrets in a service's configuration (contract 4.2.3, 4.3.5): which leaves are secret, and where each is
+//! sealed.
 //!
-//! Whoever seals, opens or hides them asks here, so that all of them mean the same leaves and the same places.
+//! Code that seals, opens or hides them uses this module, so that all of them agree on the leaves and their paths.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +11,7 @@ use crate::model::secret::SecretPlace;
 /// The blocks with secrets: every header is one, and so are some members of the credentials.
 const BLOCKS: [&str; 2] = [HEADERS, "auth"];
 const HEADERS: &str = "headers";
-/// The secret members of the credentials, whatever their type.
+/// The secret members of the credentials, of any type.
 const CREDENTIALS: [&str; 3] = ["password", "token", "value"];
 
 /// Visits every secret leaf of a configuration, with its path.

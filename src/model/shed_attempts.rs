@@ -1,38 +1,41 @@
-//! The rule by which a location knows that it cannot look: its attempts end for reasons of its own machine, and none looks.
+//! The rule by which a location detects that it cannot check: its attempts end for reasons of its own machine, and
+//! none is carried out.
 //!
-//! A location is blind when no attempt has looked for a minute although at least two, a minute apart, were made; the reason
-//! of the last one is kept. It is over with the first attempt that looks. A single failed attempt of a service with a long
-//! interval therefore blinds nobody. Reference targets (`model::impairment`) are not needed for it.
+//! A location is blind when no attempt was carried out for a minute although at least two, a minute apart, were made;
+//! the reason of the last one is kept. It ends with the first attempt that is carried out. A single failed attempt of
+//! a service with a long interval therefore blinds no location. Reference targets (`model::impairment`) are not
+//! needed for it.
 //!
 //! Times are milliseconds of a steady clock since any moment.
 
 use crate::model::check::Trouble;
 use crate::model::impairment::Turn;
 
-/// A location is blind after so long without an attempt that looks.
+/// Time in milliseconds without a completed attempt after which a location is blind.
 pub const BLIND_AFTER_MS: u64 = 60_000;
-/// By so much less the first and the last attempt of that time may be apart: they begin in time, but end sooner or later.
+/// Tolerance in milliseconds for the time between the first and the last attempt: they start in time, but end sooner
+/// or later.
 const SLACK_MS: u64 = 10_000;
-/// Without any attempt for so long, nothing is known of it any more: nobody asks.
+/// Time in milliseconds without any attempt after which the state is unknown: no checks are requested.
 const LAPSES_AFTER_MS: u64 = 300_000;
 /// The same as a multiple of the longest time between two attempts.
 const LAPSES_AFTER_GAPS: u64 = 3;
 
-/// What the attempts of one location did lately.
+/// The recent attempts of one location.
 #[derive(Clone, Debug)]
 pub struct ShedAttempts {
-    /// Those that could not look since the last one that did.
+    /// Those that were not carried out since the last one that was.
     stretch: Option<Stretch>,
     is_blind: bool,
-    /// When the last stretch began for which the location was blind.
+    /// Start of the last stretch for which the location was blind.
     blind_since_ms: Option<u64>,
-    /// The time without a look after which the location is blind.
+    /// The time without a completed attempt after which the location is blind.
     patience_ms: u64,
-    /// Until then attempts that cannot look belong to the same trouble as those before.
+    /// Until then failing attempts belong to the same trouble as those before.
     same_trouble_until_ms: u64,
 }
 
-/// A time in which attempts were made and none looked.
+/// A time in which attempts were made and none was carried out.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     first_ms: u64,
@@ -42,10 +45,10 @@ struct Stretch {
     trouble: Trouble,
 }
 
-/// A location that cannot look.
+/// A location that cannot check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blindness {
-    /// The first attempt that could not look.
+    /// The first attempt that was not carried out.
     pub since_ms: u64,
     /// The reason of the last one.
     pub trouble: Trouble,
@@ -64,8 +67,8 @@ impl Default for ShedAttempts {
 }
 
 impl ShedAttempts {
-    /// An attempt has looked. Of a location that was blind others may still not be able to: it is blind again only after twice
-    /// the time for which it was, until no attempt fails for a while.
+    /// Records a completed attempt. Of a location that was blind other attempts may still fail: it is blind again
+    /// only after twice the time for which it was, until no attempt fails for a while.
     pub fn note_looked(&mut self, now_ms: u64) -> Option<Turn> {
         let stretch = self.stretch.take()?;
         let was_blind = std::mem::take(&mut self.is_blind);
@@ -75,7 +78,7 @@ impl ShedAttempts {
         was_blind.then_some(Turn::Recovered)
     }
 
-    /// An attempt could not look. [`Self::judge`] says what follows.
+    /// Records an attempt that was not carried out. [`Self::judge`] returns the consequences.
     pub fn note_shed(&mut self, trouble: Trouble, now_ms: u64) {
         if now_ms > self.same_trouble_until_ms {
             self.patience_ms = BLIND_AFTER_MS;
@@ -92,7 +95,8 @@ impl ShedAttempts {
         self.same_trouble_until_ms = self.same_trouble_until_ms.max(now_ms + calm_ms);
     }
 
-    /// Says whether the location has become blind by `now_ms`, or is not any more because nothing is asked of it.
+    /// Returns whether the location has become blind by `now_ms`, or is not any more because no checks are requested
+    /// of it.
     pub fn judge(&mut self, now_ms: u64) -> Option<Turn> {
         let stretch = self.stretch?;
         if self.is_blind {
@@ -118,13 +122,13 @@ impl ShedAttempts {
         Some(Blindness { since_ms: first_ms, trouble })
     }
 
-    /// Returns true while attempts could not look, and none has looked since.
+    /// Returns true if attempts were not carried out, and none has been since.
     #[must_use]
     pub const fn is_disturbed(&self) -> bool {
         self.stretch.is_some()
     }
 
-    /// Returns the begin of the last blindness: what was seen before that says nothing of the present any more.
+    /// Returns the start of the last blindness: earlier results do not count for the present any more.
     #[must_use]
     pub const fn blind_since_ms(&self) -> Option<u64> {
         self.blind_since_ms
@@ -137,8 +141,8 @@ mod tests {
 
     use super::*;
 
-    /// Plays attempts, each a second and `x` (could not look) or `u` (looked), `-` for a mere look at the clock. Returns the
-    /// seconds at which the location became blind and was well again; it is judged each second.
+    /// Plays attempts, each a second and `x` (not carried out) or `u` (carried out), `-` for a mere reading of the
+    /// clock. Returns the seconds at which the location became blind and was well again; it is judged each second.
     fn play(attempts: &[(u64, char)], until: u64) -> String {
         let mut record = ShedAttempts::default();
         let mut told = Vec::new();
@@ -159,7 +163,7 @@ mod tests {
         told.join(", ")
     }
 
-    /// Attempts of a kind at every so many seconds, from one second to another.
+    /// Attempts of a kind every `step` seconds, from one second to another.
     fn every(step: usize, from: u64, to: u64, what: char) -> Vec<(u64, char)> {
         (from..=to).step_by(step).map(|at| (at, what)).collect()
     }

@@ -1,7 +1,7 @@
 //! The part of everything that a caller may see: its organisation, or what an access scope shows of it.
 //!
-//! Finders of the store take a sight instead of an organisation, so that none of them can be asked for more than its caller
-//! may see. Which rows a scope shows is settled there (`store::scoped`).
+//! Finders of the store take a sight instead of an organisation, so that none of them can return more than its caller
+//! may see. The rows of a scope are decided in the store (`store::scoped`).
 
 use crate::model::access::Token;
 
@@ -13,8 +13,8 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// The whole of an organisation, by its database key: for whoever acts for the organisation itself, such as its public
-    /// pages. A request of the API sees what its caller sees.
+    /// The whole of an organisation, by its database key: for work on behalf of the organisation itself, such as its
+    /// public pages. A request of the API has the sight of its caller.
     #[must_use]
     pub const fn whole(organisation: i64) -> Self {
         Self { organisation, scope: None }

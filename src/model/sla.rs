@@ -1,8 +1,8 @@
-//! SLA targets: what was promised about a service, or about all services with a tag, and over which time.
+//! SLA targets: the promise about a service, or about all services with a tag, over some time.
 //!
-//! The promise is an `objective` in per cent of the measured time of a period (`calendar`), in a time zone, and where wanted
-//! only of business hours (`business_hours`). What may be down is the `budget`; how fast it is used up is `burn`. What the
-//! time of a service counts for is arithmetic of intervals (`stats::sla`).
+//! The promise is an `objective` in per cent of the measured time of a period (`calendar`), in a time zone, and
+//! optionally only of business hours (`business_hours`). The allowed downtime is the `budget`; the speed of its use
+//! is `burn`. The classification of a service's time is arithmetic of intervals (`stats::sla`).
 
 pub mod budget;
 pub mod burn;
@@ -24,16 +24,16 @@ use crate::model::sla::objective::Objective;
 /// Characters of a name.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 
-/// What a target is about.
+/// The subject of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// One service.
     Service(NamedService),
-    /// All services that carry the tag, whichever they are when somebody asks.
+    /// All services that carry the tag at the time of the query.
     Tag(PolicyTag),
 }
 
-/// What a target promises, and over which time.
+/// The promise of a target, and its period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// The share of the time in which it must work.

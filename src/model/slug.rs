@@ -1,25 +1,25 @@
 //! Slugs of status pages: the first label of their addresses (contract 4.13.2).
 //!
-//! What a slug looks like, how one is derived from a name, and which is tried next when it is taken. Which ones are taken is
-//! the store's to know.
+//! The form of a slug, its derivation from a name, and the next candidate when it is taken. Taken slugs are known to
+//! the store.
 
 use deunicode::deunicode;
 
 use crate::id::Id;
 
-/// Most characters of a slug: a DNS label.
+/// Maximum number of characters of a slug: a DNS label.
 pub const SLUG_LENGTH: usize = 63;
-/// Random characters of a slug that no name gave.
+/// Random characters of a slug without a name.
 const RANDOM_LENGTH: usize = 8;
-/// Random characters behind a name whose numbered slugs are all taken.
+/// Random characters after a name whose numbered slugs are all taken.
 const RANDOM_SUFFIX_LENGTH: usize = 6;
-/// Slugs that are looked up in one statement.
+/// Slugs per query.
 const CANDIDATES_AT_ONCE: u64 = 200;
 /// The highest number behind a name. Beyond it slugs are random, so that a name that many pages have costs a few statements.
 const NUMBERED_MAX: u64 = 1_000;
 /// The time for which a freed slug is kept for its organisation, in milliseconds.
 pub const HOLD_MS: i64 = 30 * crate::clock::DAY_MS;
-/// Slugs that are kept of one page, those that it gave up last.
+/// Maximum number of held slugs of one page, the newest of those that it gave up.
 pub const HOLDS_PER_PAGE: u64 = 5;
 /// Pages that an organisation counts for at least when its kept slugs are counted: deleted pages leave slugs as well.
 const PAGES_MIN: u64 = 100;
@@ -39,7 +39,7 @@ pub fn is_slug(text: &str) -> bool {
     text.split('-').all(is_word)
 }
 
-/// The slug that a name asks for; a random one for a name without letters and digits.
+/// The slug derived from a name; a random one for a name without letters and digits.
 #[must_use]
 pub fn derived(name: &str) -> String {
     let mut slug = String::new();
@@ -54,8 +54,8 @@ pub fn derived(name: &str) -> String {
     if slug.is_empty() { random() } else { slug.to_owned() }
 }
 
-/// The slugs that are tried for `base` after this number of others, in their order: `base`, `base-2`, `base-3` and so on up to
-/// the 1,000th, then `base` with random characters. Never none.
+/// The slugs to try for `base` after this number of others, in their order: `base`, `base-2`, `base-3` and so on up
+/// to the 1,000th, then `base` with random characters. Never empty.
 #[must_use]
 pub fn candidates(base: &str, tried: u64) -> Vec<String> {
     if tried >= NUMBERED_MAX {

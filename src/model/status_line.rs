@@ -1,9 +1,8 @@
-//! The measured status of a service over time: one line, whoever draws it, checks or pings.
+//! The measured status of a service over time: one line, extended by checks or pings.
 //!
-//! [`StatusLine`] is the end of the line that is drawn now. Its changes are recorded in their order, and their times
-//! rise, except where the wall clock was set back: there the line is closed, and a new one begins at the present
-//! time. [`in_time_order`] makes one line of all of them: at each moment the newest line that knows a status says
-//! what it was.
+//! [`StatusLine`] is the present end of the line. Its changes are recorded in their order, and their times rise,
+//! except where the wall clock was set back: there the line is closed, and a new one starts at the present time.
+//! [`in_time_order`] makes one line of all of them: at each moment the newest line with a status decides.
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
@@ -22,7 +21,7 @@ pub struct Change {
     pub cause: ChangeCause,
 }
 
-/// The measured status of a service, and when it began.
+/// The measured status of a service, and its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatusLine {
     status: MeasuredStatus,
@@ -30,7 +29,7 @@ pub struct StatusLine {
 }
 
 impl StatusLine {
-    /// The line that ends with `status`, which began at `since`.
+    /// The line that ends with `status`, which started at `since`.
     #[must_use]
     pub const fn new(status: MeasuredStatus, since: Option<Timestamp>) -> Self {
         Self { status, since }
@@ -48,23 +47,23 @@ impl StatusLine {
         self.since
     }
 
-    /// Goes on with another status from `at` on; `None` when it is the present one.
+    /// Continues with another status from `at` on; `None` when it is the present one.
     pub fn change_to(&mut self, to: MeasuredStatus, cause: ChangeCause, at: Timestamp) -> Option<Change> {
         if to == self.status {
             return None;
         }
-        // Strictly later than the change before: equal times would leave the order open, and a change back and forth within
-        // one of them would be taken for a repetition.
+        // Strictly later than the change before: equal times would leave the order open, and a change back and forth
+        // within one of them would be treated as a repetition.
         let at = self.since.map_or(at, |since| at.max(since.plus_ms(1)));
         Some(self.put(to, cause, at))
     }
 
-    /// The wall clock was set back from `before` to `now`. If the last change lies in the future by now, the line is
-    /// closed at `before`, and the status goes on from `now`.
+    /// Handles a wall clock that was set back from `before` to `now`. If the last change is in the future by now, the
+    /// line is closed at `before`, and the status continues from `now`.
     pub fn set_back(&mut self, before: Timestamp, now: Timestamp) -> Vec<Change> {
         let Some(since) = self.since.filter(|since| *since > now) else { return Vec::new() };
         let status = self.status;
-        // The two rows need something between them, for a change goes from one status to another.
+        // The two rows need another one between them, for a change is from one status to another.
         let (none, other) = (MeasuredStatus::NoData, MeasuredStatus::Unknown);
         let between = if status == none { other } else { none };
         let closed = self.put(between, ChangeCause::Clock, before.max(since.plus_ms(1)));
@@ -79,7 +78,7 @@ impl StatusLine {
 }
 
 /// Returns the changes of one service in the order of their time; `recorded` is in the order in which they were
-/// recorded. What was imported was recorded last, but is older than everything else.
+/// recorded. Imported changes were recorded last, but are older than all others.
 #[must_use]
 pub fn in_time_order(recorded: Vec<StatusChange>) -> Vec<StatusChange> {
     let (mut imported, own): (Vec<_>, Vec<_>) =
@@ -88,7 +87,7 @@ pub fn in_time_order(recorded: Vec<StatusChange>) -> Vec<StatusChange> {
     let mut lines = vec![imported];
     lines.extend(own.chunk_by(|before, after| !begins_anew(before, after)).map(|line| {
         let mut line = line.to_vec();
-        // A gap before a start is noted later than the start.
+        // A no-data period before a start is recorded later than the start.
         line.sort_by_key(|change| change.at);
         line
     }));
@@ -110,8 +109,8 @@ fn begins_anew(before: &StatusChange, after: &StatusChange) -> bool {
     after.cause == ChangeCause::Clock && after.at < before.at
 }
 
-/// The change that says what the status was at a moment: of the newest line that knows one, or else of the newest
-/// that had begun.
+/// The change that gives the status at a moment: of the newest line that has one, or else of the newest that had
+/// started.
 fn said_at(lines: &[Vec<StatusChange>], at: Timestamp) -> Option<StatusChange> {
     let said = |line: &Vec<StatusChange>| {
         let next = line.partition_point(|change| change.at <= at);

@@ -1,6 +1,6 @@
-//! A status page as it is stored (contract 4.13): its words, its languages, who may see it.
+//! A status page as it is stored (contract 4.13): its texts, its languages, its visibility.
 //!
-//! What hangs on it (components, domains, files) is elsewhere. The password is known by its hash alone.
+//! Its components, domains and files are in modules of their own. The password is stored only as its hash.
 
 pub mod seo;
 pub mod word;
@@ -20,7 +20,7 @@ pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
 pub const CSS_LENGTH: RangeInclusive<usize> = 0..=10_000;
 /// Characters of the address of an imprint or a privacy policy.
 pub const URL_LENGTH: RangeInclusive<usize> = 0..=500;
-/// Most addresses that may see a page.
+/// Maximum number of addresses that may see a page.
 pub const WHITELIST_MAX: usize = 500;
 
 /// A status page.
@@ -87,7 +87,7 @@ pub struct Shows {
     pub unlinked_services: bool,
     /// Past incidents.
     pub incident_history: bool,
-    /// In the public JSON: children that are left off for being healthy.
+    /// In the public JSON: children that are hidden for being healthy.
     pub hidden_in_json: bool,
 }
 
@@ -145,7 +145,7 @@ impl Statuspage {
                 served.push(locale.clone());
             }
         }
-        // An organisation may have given up a language since.
+        // An organisation may have removed a language since.
         if served.is_empty() { organisation.locales.clone() } else { served }
     }
 

@@ -1,8 +1,8 @@
-//! What subscribers of status pages are told: one fact for each entry of a timeline that is for them, and for each reminder of a
-//! maintenance.
+//! Facts for subscribers of status pages: one for each entry of a timeline that is for them, and for each reminder of
+//! a maintenance.
 //!
-//! A fact is written in the transaction of what it tells, with the pages that show it then. Nobody is told of it yet: the
-//! subscribers come with their pages.
+//! A fact is written in the transaction of its change, with the pages that show it then. Facts are not sent yet:
+//! there are no subscribers so far.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -13,7 +13,7 @@ use crate::model::word::words;
 pub const KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 words! {
-    /// What a fact says.
+    /// The kind of a fact.
     pub enum FactKind {
         /// A new entry on the timeline of a published incident.
         IncidentEntry,
@@ -21,11 +21,11 @@ words! {
         MaintenanceAnnounced,
         /// It got another window.
         MaintenanceMoved,
-        /// It begins in a day.
+        /// It starts in a day.
         MaintenanceDayBefore,
-        /// It begins in an hour.
+        /// It starts in an hour.
         MaintenanceHourBefore,
-        /// It has begun.
+        /// It has started.
         MaintenanceStarted,
         /// It has ended.
         MaintenanceCompleted,
@@ -34,7 +34,7 @@ words! {
     }
 }
 
-/// What a fact is about, and what of it: no two facts are about the same.
+/// The subject of a fact, with the entry or reminder: no two facts have the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactSubject {
     /// An entry on the timeline of an incident.
@@ -65,17 +65,17 @@ pub enum FactSubject {
 pub struct SubscriberFact {
     /// Key of the row; they rise in the order of the facts.
     pub key: i64,
-    /// Its id, the same however often it is told.
+    /// Its id, the same in every message about it.
     pub id: Id,
     /// Database key of the organisation.
     pub organisation: i64,
-    /// What it says.
+    /// Its kind.
     pub kind: FactKind,
-    /// What it is about.
+    /// Its subject.
     pub subject: FactSubject,
     /// The title of the incident or the maintenance, as it was then.
     pub title: Translated,
-    /// What is told.
+    /// Its text.
     pub message: Translated,
     /// The time of the fact.
     pub at: Timestamp,

@@ -1,23 +1,23 @@
-//! The rule by which a location is suspected instead of the services it watches.
+//! The rule by which a location is suspected instead of the services that it checks.
 //!
-//! A location whose services fail together while the others see them up has most likely lost its own network. Its votes are
-//! set aside until it agrees again. The rule looks at the last opinions about distinct services, so it does not
-//! depend on how often services are checked, and one flapping service cannot bring a location into disrepute.
+//! A location whose services fail together while the others see them up has most likely lost its own network. Its
+//! votes are set aside until it agrees again. The rule uses the last opinions about distinct services, so it does not
+//! depend on how often services are checked, and one flapping service cannot make a location suspect.
 //!
-//! Each organisation is judged by the evidence of its own services. Beyond that an organisation has one voice, however many
-//! services it has: a tenant whose services answer by source address silences a location for nobody but itself.
+//! Each organisation is judged by the evidence of its own services. Across organisations each has one voice, however
+//! many services it has: a tenant whose services answer by source address silences a location for itself only.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::model::service::ServiceKey;
 
-/// Distinct services, or organisations, whose last opinion is looked at.
+/// Number of distinct services, or organisations, whose last opinion is used.
 const OPINIONS: usize = 10;
 /// With fewer services of an organisation nothing is concluded for it.
 const ENOUGH_SERVICES: usize = 5;
 /// With fewer organisations nothing is concluded for all.
 const ENOUGH_ORGANISATIONS: usize = 3;
-/// So many in ten opinions must contradict the other locations.
+/// Number of opinions in ten that must contradict the other locations.
 const CONTRADICTIONS_IN_TEN: usize = 8;
 
 /// Database key of an organisation.
@@ -31,7 +31,7 @@ pub struct Suspicion {
 }
 
 impl Suspicion {
-    /// Notes whether the location's newest result says `down` where the others say `up`.
+    /// Records whether the location's newest result is `down` where those of the others are `up`.
     pub fn note(&mut self, organisation: OrganisationKey, service: ServiceKey, contradicts: bool) {
         let own = self.services.entry(organisation).or_default();
         own.note(service, contradicts);
@@ -45,13 +45,13 @@ impl Suspicion {
         own.is_some_and(|own| own.contradict(ENOUGH_SERVICES)) || self.is_suspect_for_all()
     }
 
-    /// True if it is the suspect in anybody's eyes.
+    /// Returns true if it is the suspect of any organisation.
     #[must_use]
     pub fn is_suspect_for_any(&self) -> bool {
         self.is_suspect_for_all() || self.services.values().any(|own| own.contradict(ENOUGH_SERVICES))
     }
 
-    /// True if it is the suspect in everybody's eyes: enough organisations say so.
+    /// Returns true if the location is the suspect for every organisation: enough of them suspect it.
     #[must_use]
     pub fn is_suspect_for_all(&self) -> bool {
         self.organisations.contradict(ENOUGH_ORGANISATIONS)
@@ -114,7 +114,7 @@ mod tests {
         assert!(!suspicion.is_suspect(OURS));
     }
 
-    /// Named after what it mends: ten services that answer by source address silenced a location for everybody.
+    /// Regression: ten services that answer by source address silenced a location for every organisation.
     #[test]
     fn no_organisation_silences_a_location_for_another() {
         let mut suspicion = Suspicion::default();

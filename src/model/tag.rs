@@ -1,7 +1,7 @@
-//! Tags: labels that people give to services (contract 4.4, specification 2.3).
+//! Tags: labels of services (contract 4.4, specification 2.3).
 //!
-//! A [`TagName`] is a key and perhaps a value, both in the form in which they are stored; one of the wrong form cannot be
-//! built. Which tags exist is the business of the store.
+//! A [`TagName`] is a key and perhaps a value, both in the form in which they are stored; one of the wrong form
+//! cannot be built. The existing tags are known to the store.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,9 +12,9 @@ use crate::clock::Timestamp;
 use crate::id::{ID_LENGTH, Id};
 use crate::model::word::words;
 
-/// Most characters of a key.
+/// Maximum number of characters of a key.
 pub const KEY_MAX_LENGTH: usize = 50;
-/// Most characters of a value.
+/// Maximum number of characters of a value.
 pub const VALUE_MAX_LENGTH: usize = 100;
 
 const PALETTE: [&str; 12] = [
@@ -35,14 +35,14 @@ pub struct Tag {
     pub name: TagName,
     /// `#RRGGBB` as written.
     pub color: String,
-    /// The origin of the tag: people or the server agent.
+    /// The origin of the tag: members or the server agent.
     pub source: TagSource,
     /// Time of creation.
     pub created_at: Timestamp,
 }
 
 impl Tag {
-    /// A tag of people that is not stored yet; without a colour it gets the one derived from its name.
+    /// A tag of a member that is not stored yet; without a colour it gets the one derived from its name.
     #[must_use]
     pub fn new(organisation: i64, name: TagName, color: Option<String>, now: Timestamp) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Tag {
 words! {
     /// The origin of a tag.
     pub enum TagSource {
-        /// People, through the API.
+        /// Members, through the API.
         User,
         /// The server agent.
         System,
@@ -112,7 +112,7 @@ impl TagName {
         self.value.as_ref().map_or_else(|| self.key.clone(), |value| format!("{}:{value}", self.key))
     }
 
-    /// The colour of a tag that was given none.
+    /// The colour of a tag without a chosen one.
     #[must_use]
     pub fn derived_color(&self) -> &'static str {
         let digest = Sha256::digest(self.label());
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(TagName::new("k", Some(&format!("{value}ü"))), Err(TagForm));
     }
 
-    /// Contract 4.4, derived colour: the digests begin with 0x23 and 0xb7.
+    /// Contract 4.4, derived colour: the digests start with 0x23 and 0xb7.
     #[rstest]
     #[case("env:prod", "#64748b")]
     #[case("env", "#d97706")]

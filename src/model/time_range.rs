@@ -12,7 +12,7 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
-    /// Returns true when `moment` lies in it.
+    /// Returns true when `moment` is in it.
     #[must_use]
     pub fn contains(self, moment: Timestamp) -> bool {
         self.from <= moment && moment < self.to

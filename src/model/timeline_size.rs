@@ -1,14 +1,15 @@
-//! How large the timeline of an incident or a maintenance may become (contract 7 no. 45).
+//! Limits of the timeline of an incident or a maintenance (contract 7 no. 45).
 //!
-//! Every answer shows a whole timeline, and each entry is written while others wait: without a bound one token makes both as expensive as it
-//! likes. What is full takes no entry but those of the end, so that an incident can always be resolved and a maintenance completed.
+//! Every response contains a whole timeline, and each entry is written while others wait: without a bound one token
+//! could make both arbitrarily expensive. A full timeline takes no entry except those of the end, so that an incident
+//! can always be resolved and a maintenance completed.
 
 use crate::model::announcement::TimelineEntry;
 use crate::model::translated::Translated;
 
-/// Most entries of a timeline.
+/// Maximum number of entries of a timeline.
 pub const ENTRIES_MAX: usize = 1_000;
-/// Most characters of all entries of a timeline, in all languages.
+/// Maximum number of characters of all entries of a timeline, in all languages.
 pub const CHARACTERS_MAX: usize = 1_000_000;
 /// Entries beyond both limits that are kept for the end.
 const ENTRIES_OF_END: usize = 2;
@@ -29,7 +30,7 @@ impl TimelineSize {
         entries.iter().fold(Self::default(), |size, entry| size.with(&entry.message))
     }
 
-    /// Returns the size with one more entry.
+    /// Returns the size with an additional entry.
     #[must_use]
     pub fn with(self, message: &Translated) -> Self {
         Self { entries: self.entries + 1, characters: self.characters + characters(message) }
@@ -41,14 +42,14 @@ impl TimelineSize {
         Self { entries: self.entries + other.entries, characters: self.characters + other.characters }
     }
 
-    /// Returns true if the timeline takes one more entry.
+    /// Returns true if the timeline takes another entry.
     #[must_use]
     pub fn has_room_for(self, message: &Translated) -> bool {
         let size = self.with(message);
         size.entries <= ENTRIES_MAX && size.characters <= CHARACTERS_MAX
     }
 
-    /// Returns true if the timeline takes one more entry that tells the end of what it speaks of.
+    /// Returns true if the timeline takes another entry about the end of its incident or maintenance.
     #[must_use]
     pub const fn has_room_for_end(self) -> bool {
         self.entries < ENTRIES_MAX + ENTRIES_OF_END

@@ -1,7 +1,7 @@
 //! The text form of API tokens (contract 1.13): prefix, 43 random base62 characters, 6 of their checksum.
 //!
 //! The text is shown once; only its SHA-256 is stored. A mistyped text is recognised by its checksum, without a
-//! query. Who a token belongs to is the store's knowledge.
+//! query. The owner of a token is known to the store.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ const SECRET_LENGTH: usize = 43;
 const CHECKSUM_LENGTH: usize = 6;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// SHA-256 of a token's text: what is stored and looked up.
+/// SHA-256 of a token's text, as it is stored and queried.
 pub type TokenHash = [u8; 32];
 
 /// A token's text with a right checksum. Its debug output is redacted.
@@ -21,10 +21,10 @@ pub type TokenHash = [u8; 32];
 pub struct TokenText(String);
 
 impl TokenText {
-    /// Draws a new token.
+    /// Creates a random token.
     ///
     /// # Panics
-    /// When the operating system has no randomness to give.
+    /// When the operating system has no randomness.
     #[must_use]
     pub fn random(prefix: &str) -> Self {
         let body: String = std::iter::repeat_with(random_digit).take(SECRET_LENGTH).collect();
@@ -45,7 +45,7 @@ impl TokenText {
         (checksum(body) == sent).then(|| Self(text.to_owned()))
     }
 
-    /// Returns the hash of the token, which is what is stored.
+    /// Returns the hash of the token, which is stored in its place.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         Sha256::digest(self.0.as_bytes()).into()

@@ -47,16 +47,16 @@ impl Translated {
         self.0.iter().map(|(locale, text)| (locale.as_str(), text.as_str()))
     }
 
-    /// `{locale: text}`: how it is shown and how it is stored.
+    /// `{locale: text}`: its form in the API and in the database.
     #[must_use]
     pub fn to_json(&self) -> Value {
         self.iter().map(|(locale, text)| (locale.to_owned(), Value::from(text))).collect()
     }
 
-    /// Reads what [`Translated::to_json`] wrote.
+    /// Reads the output of [`Translated::to_json`].
     ///
     /// # Errors
-    /// When it is no object of texts, or an empty one.
+    /// When it is not an object of texts, or an empty one.
     pub fn from_stored(stored: &str) -> Result<Self, UnreadableTranslation> {
         let texts = serde_json::from_str(stored).map_err(|_| UnreadableTranslation)?;
         Self::new(texts).ok_or(UnreadableTranslation)

@@ -1,7 +1,8 @@
-//! Numbers in as few bytes as they need (LEB128): seven bits a byte, the lowest first, the top bit set on all but the last.
+//! Numbers in as few bytes as they need (LEB128): seven bits a byte, the lowest first, the top bit set on all but the
+//! last.
 //!
-//! The one place of this encoding: facts, blocks and rollups use it. Signed numbers go through [`zigzag`]. What cannot be
-//! read is `None`: bytes that end too early, and numbers beyond 64 bits.
+//! The only implementation of this encoding, for facts, blocks and rollups. Signed numbers go through [`zigzag`].
+//! Unreadable bytes give `None`: those that end too early, and numbers beyond 64 bits.
 
 /// Appends a number.
 pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
@@ -12,7 +13,7 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number.to_le_bytes()[0]);
 }
 
-/// Takes a number from the front of `bytes`.
+/// Reads a number from the front of `bytes`.
 pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
@@ -30,7 +31,7 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Takes a number that fits into 32 bits from the front of `bytes`.
+/// Reads a number that fits into 32 bits from the front of `bytes`.
 pub(crate) fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
     take(bytes).and_then(|number| u32::try_from(number).ok())
 }

@@ -1,7 +1,7 @@
-//! The sealing of the secrets of one service, and the placeholder that stands for them (contract 4.3.5).
+//! The sealing of the secrets of one service, and the placeholder shown in their place (contract 4.3.5).
 //!
-//! It seals new secrets for their place and recognises the placeholder. It opens nothing: a kept secret is its sealed
-//! text, copied.
+//! It seals new secrets for their path and recognises the placeholder. It opens nothing: a secret that is kept is its
+//! sealed text, copied.
 
 use serde_json::Value;
 
@@ -29,8 +29,8 @@ impl Vault<'_> {
         value.as_str() == Some(self.keep)
     }
 
-    /// Returns true if a text becomes the placeholder when it is trimmed: where texts are trimmed and no secret may be,
-    /// it would come out as the placeholder later.
+    /// Returns true if a text becomes the placeholder when it is trimmed: where texts are trimmed and secrets are not
+    /// allowed, it would be stored as the placeholder.
     #[must_use]
     pub fn becomes_keep(&self, value: &Value) -> bool {
         value.as_str().map(str::trim) == Some(self.keep)

@@ -1,12 +1,13 @@
-//! What would have been: stored results of a service, decided once more by other settings and another policy.
+//! Simulation: stored results of a service, judged again by other settings and another policy.
 //!
-//! - `witness`: what a location says when it is asked at a moment of the past
-//! - `replay`: the watch of the engine on virtual time, with witnesses in the place of locations
+//! - `witness`: the result of a location at a moment of the past
+//! - `replay`: the watch of the engine on virtual time, with stored results in the place of locations
 //! - `incidents`: the incidents that its status changes would have opened
-//! - `difference`: how long two accounts of the same time do not agree
+//! - `difference`: the time in which two simulated periods differ
 //!
-//! Nothing decides here: that do `model::watch` and `model::outage`, as in the engine. What no result tells is not made up:
-//! services that it depends on or is grouped with, locations that were set aside, targets that were never asked.
+//! All decisions are made by `model::watch` and `model::outage`, as in the engine. Facts without stored results are
+//! not simulated: dependencies and grouping with other services, locations that were set aside, targets that were
+//! never checked.
 
 mod difference;
 mod incidents;

@@ -1,18 +1,18 @@
-//! Spans in which people decided how the time of a service counts.
+//! Spans in which members decided how the time of a service counts.
 
 use crate::clock::Timestamp;
 use crate::model::service::{OverrideStatus, ServiceKey};
 
-/// The kind of a window: what happened to a service during it.
+/// The kind of a window: the event during it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowKind {
     /// It was paused.
     Pause,
-    /// Somebody stated its status.
+    /// A member stated its status.
     Override(OverrideStatus),
     /// Planned maintenance that covers it was in progress. Several may be open at a time, one for each maintenance.
     Maintenance,
-    /// A service that it depends on was down: whether it works by itself nobody could know.
+    /// One of its dependencies was down: whether it works by itself cannot be known.
     Unreachable,
 }
 

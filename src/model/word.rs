@@ -1,7 +1,7 @@
 //! Enums whose values are words of the API and the database: one spelling, derived from the names of the values.
 //!
-//! `strum` does it; [`words`] says once with which derives, and gives all these enums the same three names. A word that is
-//! not its value's name in snake case stands at the value: `#[strum(serialize = "…")]`.
+//! `strum` derives it; [`words`] bundles the derives, and gives all these enums the same three names. A word that is
+//! not its value's name in snake case is set at the value: `#[strum(serialize = "…")]`.
 
 /// Declares an enum of words.
 macro_rules! words {
@@ -20,7 +20,7 @@ macro_rules! words {
             /// The words of all values, in the same order.
             pub const WORDS: &'static [&'static str] = <Self as strum::VariantNames>::VARIANTS;
 
-            /// The word that stands for it.
+            /// The word of the value.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 let mut position = 0;

@@ -1,9 +1,9 @@
-//! Compaction: the actor that turns rows into blocks, small blocks into large ones, and drops what has been kept long
-//! enough.
+//! Compaction: the actor that turns rows into blocks, small blocks into large ones, and drops blocks that have been
+//! kept long enough.
 //!
-//! Its work comes in passes, each of which can be killed anywhere: what a segment was given counts only with the commit in
-//! the history database that also takes the rows away. One pass runs at a time, on a thread of its own; checks, requests
-//! and the recorder wait for none of it.
+//! Its work is done in passes, each of which can be killed anywhere: the contents of a segment count only with the
+//! commit in the history database that also removes the rows. One pass runs at a time, on a thread of its own;
+//! checks, requests and the recorder do not wait for it.
 //!
 //! - `seal`: fresh rows become blocks and rollups of hours, in segments of a day.
 //! - `merge`: days become large blocks and rollups of days, in segments of a longer period.
@@ -51,7 +51,7 @@ pub struct CompactionCounters {
     pub merged: AtomicU64,
     /// Segments that were dropped.
     pub dropped: AtomicU64,
-    /// Passes that failed and were put off.
+    /// Passes that failed and were postponed.
     pub failures: AtomicU64,
     /// Bytes of the whole history, as of the last pass.
     pub bytes: AtomicU64,
@@ -72,12 +72,11 @@ impl Collect for CompactionCounters {
     }
 }
 
-/// The beginning of a pass.
+/// The start of a pass.
 #[derive(Clone, Copy, Debug)]
 struct Began {
-    /// The time for which it was asked.
+    /// The requested time.
     time: JudgedTime,
-    /// The moment of that.
     at: Instant,
 }
 
@@ -93,11 +92,11 @@ pub struct Compaction {
     /// The fencing token of the lock that this pass holds: it is checked by every commit that publishes.
     fence: i64,
     began: Began,
-    /// Days with a block that cannot be read, and when that was noticed.
+    /// Days with an unreadable block, and when it was detected.
     unmergeable: HashMap<SegmentId, Timestamp>,
-    /// Day of the last look for status changes that nobody needs any more.
+    /// Day of the last check for status changes that are no longer needed.
     pruned_on: Option<i64>,
-    /// Rows deleted since their room was last made free.
+    /// Rows deleted since their space was last reclaimed.
     deleted: u64,
 }
 
@@ -128,7 +127,7 @@ impl Compaction {
         }
     }
 
-    /// The same from its beginnings, for when this one has panicked.
+    /// A fresh compaction with the same settings, for use after a panic.
     fn renewed(&self) -> Self {
         let (history, retention) = (self.history.clone(), self.retention.clone());
         Self::new(history, retention, self.limits.clone(), Arc::clone(&self.counters))
@@ -152,11 +151,11 @@ impl Compaction {
         time.plus_ms(i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Seals what is due at `now`, and nothing else, unless another process is at it: for whoever brings more than a pass
-    /// can wait for.
+    /// Seals what is due at `now`, and nothing else, unless another process is sealing: for callers that write more
+    /// rows than may wait for a pass.
     ///
     /// # Errors
-    /// When a database fails; what was done stays done.
+    /// When a database fails; work done before stays done.
     pub async fn seal_all(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
         let sealed = self.seal(now).await;
@@ -164,14 +163,14 @@ impl Compaction {
         sealed
     }
 
-    /// Does everything that is due at `now`. Nothing, where another process is at it. While the clock is doubted, days are
-    /// sealed and merged that are over in any case, and nothing ends by its age.
+    /// Does all work that is due at `now`; none if another process is compacting. While the clock is doubted, only
+    /// days that are over in any case are sealed and merged, and nothing ends by its age.
     ///
     /// # Errors
-    /// When a database fails or a block cannot be read; what could be done was done, and stays done.
+    /// When a database fails or a block cannot be read; all other work is done, and stays done.
     pub async fn pass(&mut self, now: JudgedTime) -> Result<(), StoreError> {
         let Some(lock) = self.begin(now).await? else { return Ok(()) };
-        // One that fails keeps none of the others from being done: a damaged block must not fill the disk.
+        // A failing part must not keep the others from being done: a damaged block must not fill the disk.
         let sealed = self.seal(now).await;
         let erased = self.erase().await;
         let merged = self.merge(now).await;
@@ -184,23 +183,23 @@ impl Compaction {
 
 /// The actor.
 pub struct Compactor {
-    /// `None` while a pass is under way.
+    /// `None` while a pass is running.
     compaction: Option<Compaction>,
     counters: Arc<CompactionCounters>,
     guard: Arc<ClockGuard>,
     every: Duration,
-    /// The callers that wait for the pass under way, and those that wait for the one after it.
+    /// The callers that wait for the running pass, and those that wait for the one after it.
     waiting: Vec<oneshot::Sender<bool>>,
     asked: Vec<oneshot::Sender<bool>>,
 }
 
-/// Do a whole pass now; answered when it is done: whether it did all that is due.
+/// Requests a whole pass now; answered when it is done, with true if it did all that is due.
 #[derive(Message)]
 #[rtype(result = "bool")]
 pub struct Compact;
 
 impl Compactor {
-    /// An actor that does a pass every so often.
+    /// An actor that does passes at a fixed interval.
     #[must_use]
     pub fn new(compaction: Compaction, guard: Arc<ClockGuard>) -> Self {
         let every = Duration::from_millis(compaction.limits.pass_ms);
@@ -228,7 +227,7 @@ impl Compactor {
                 tracing::warn!(%error, "compaction of the history is put off");
             }
             for waiter in compactor.waiting.drain(..) {
-                // Whoever has stopped waiting needs no answer.
+                // A caller that has stopped waiting needs no answer.
                 let _ = waiter.send(result.is_ok());
             }
             if !compactor.asked.is_empty() {
@@ -269,7 +268,7 @@ impl Handler<Compact> for Compactor {
     }
 }
 
-/// A pass under way is cut off, which it may be anywhere.
+/// A running pass is cut off, which is safe at any point.
 impl Handler<Stop> for Compactor {
     type Result = ();
 

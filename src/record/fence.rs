@@ -1,7 +1,7 @@
-//! What a node may still write: facts of partitions that another node has taken meanwhile are refused.
+//! The fence: a node's facts of partitions that another node has taken meanwhile are refused.
 //!
-//! A check that was made before the other node took over is history all the same, and is kept. What was made afterwards is
-//! not: the new owner looks itself. Status changes are the owner's alone.
+//! A check that was made before the other node took over is kept as history. A later one is not: the new owner checks
+//! by itself. Status changes are written by the owner alone.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,7 @@ impl Collect for FenceCounters {
     }
 }
 
-/// The partitions that a batch is about.
+/// The partitions of the facts of a batch.
 #[must_use]
 pub(super) fn partitions_of(batch: &Batch) -> Partitions {
     let checks = batch.checks.iter().map(|check| check.service);
@@ -74,7 +74,8 @@ pub(super) fn permitted(
     permitted
 }
 
-/// What waits since an earlier process of this node has no token any more, but nobody else has taken it since.
+/// Facts that wait since an earlier process of this node have no token any more; they are valid if no other node has
+/// taken the partition since.
 fn is_ours(member: &Member, fence: Option<&Fence>, hold: &Hold) -> bool {
     hold.holder == Some(member.folder) && fence.is_none_or(|fence| *fence == hold.fence)
 }
@@ -108,7 +109,8 @@ mod tests {
         Batch { checks: vec![check], changes: vec![change] }
     }
 
-    /// Whose hold the database knows, with which revision, when the check was made, and what is written of it.
+    /// Cases: whether the stored hold is this node's, its revision, the time of the check; the number of checks and
+    /// changes that are written.
     #[rstest]
     #[case::ours(true, 5, 2_000, (1, 1))]
     #[case::taken_back_later(true, 6, 2_000, (0, 0))]

@@ -1,8 +1,8 @@
-//! Results that come late make a gap measured time.
+//! Filling: results that arrive late turn a no-data period into measured time.
 //!
-//! A location that was cut off tells later what it saw. Of a time of which nothing was known the status is then what these
-//! results say, by the same rule as always; a time of which something was known stays as it was told. Done again, with more
-//! results or the same, it gives what all of them say together.
+//! A location that was cut off reports its results later. In a time without any data the status is then decided by
+//! these results, by the usual rule; a time with data keeps its recorded status. Repeating it, with more results or
+//! the same, gives the outcome of all of them together.
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
@@ -24,7 +24,7 @@ pub struct LateResults {
     pub span: TimeRange,
 }
 
-/// Fills the gaps that late results reach into; whether there were any.
+/// Fills the no-data periods that late results reach into; returns whether there were any.
 ///
 /// # Errors
 /// When the history database fails; then nothing has happened.
@@ -53,7 +53,7 @@ pub async fn fill(history: &History, late: LateResults, now: Timestamp) -> Resul
     Ok(true)
 }
 
-/// The times without data; the last one may go on.
+/// The times without data; the last one may be open.
 fn gaps(told: &[StatusChange], now: Timestamp) -> Vec<TimeRange> {
     let ends = told.iter().skip(1).map(|change| change.at).chain([now]);
     let spans = told.iter().zip(ends).filter(|(change, _)| change.to == MeasuredStatus::NoData);
@@ -61,7 +61,8 @@ fn gaps(told: &[StatusChange], now: Timestamp) -> Vec<TimeRange> {
     gap.filter(|gap| gap.from < gap.to).collect()
 }
 
-/// What the results say of a gap. Both of its ends stay as they were told, so what is said lies strictly inside.
+/// Status changes that the results give within a no-data period. Both of its ends are already recorded, so the
+/// changes are strictly inside.
 fn said_in(gap: TimeRange, votes: &[(i32, Vote)], mut sweep: Sweep) -> Vec<StatusChange> {
     let Some((_, first)) = votes.iter().find(|(_, vote)| vote.checked_at >= gap.from) else {
         return Vec::new();

@@ -24,18 +24,19 @@ pub struct HistoryWriter {
     /// Locations whose results are expected.
     codes: Arc<[LocationCode]>,
     locations: Arc<Mutex<LocationNumbers>>,
-    /// The partitions of this node, and what is refused because they are another's.
+    /// The partitions of this node, and counters of the facts refused because their partition belongs to another
+    /// node.
     fence: Option<(Ownership, Arc<FenceCounters>)>,
 }
 
 impl HistoryWriter {
-    /// A writer that expects results of these locations; others take part as well.
+    /// A writer that expects results of these locations; others are possible too.
     #[must_use]
     pub fn new(history: History, codes: Vec<LocationCode>) -> Self {
         Self { history, codes: codes.into(), locations: Arc::default(), fence: None }
     }
 
-    /// The same, which writes only what this node owns, and counts what it refuses.
+    /// The same writer, which writes only facts of partitions of this node, and counts the refused ones.
     #[must_use]
     pub fn fenced(self, ownership: &Ownership, counters: &Arc<FenceCounters>) -> Self {
         let fence = ownership.member().map(|_| (ownership.clone(), Arc::clone(counters)));
@@ -57,7 +58,7 @@ impl HistoryWriter {
             None => Cow::Borrowed(batch),
         };
         let mut locations = self.locations.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        // What comes from the spool or from elsewhere may name a location that this process does not have.
+        // Results from the spool or from a remote location may name a location that this process does not have.
         let named = self.codes.iter().chain(batch.checks.iter().map(|check| &check.location));
         let unknown: BTreeSet<&LocationCode> = named.filter(|code| !locations.knows(code)).collect();
         let is_news = !unknown.is_empty();
@@ -70,7 +71,7 @@ impl HistoryWriter {
         feed::announce(&transaction, changed).await?;
         append::changes(&transaction, &batch.changes).await?;
         transaction.commit().await?;
-        // Not before: a number that is rolled back may be given to another location.
+        // Not before the commit: a number that is rolled back may be assigned to another location.
         if is_news {
             *self.locations.lock().unwrap_or_else(PoisonError::into_inner) = locations;
         }

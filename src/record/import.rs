@@ -1,9 +1,9 @@
 //! Importing: results of other tools take the same way as fresh ones, only faster.
 //!
-//! They come in batches, each one transaction that also keeps how far the import has come, so that it can be killed at any
-//! moment and goes on where it was. In between rows are sealed before they become too many. In the end the imported time
-//! gets its status changes and becomes visible. What is imported twice is stored once; figures and status of the time that
-//! Watchkeeper itself has watched stay as they are.
+//! They come in batches. Each batch is one transaction that also stores the progress of the import, so that it can be
+//! killed at any moment and resumes there. In between rows are sealed before they become too many. At the end the
+//! imported time gets its status changes and becomes visible. A result that is imported twice is stored once; figures
+//! and status of the time that Watchkeeper itself has monitored stay as they are.
 
 use crate::clock::guard::JudgedTime;
 use crate::clock::{DAY_MS, Timestamp};
@@ -22,10 +22,10 @@ use crate::store::{Databases, HistoryError, StoreError, services};
 const BUCKET_MAX_ROWS: u64 = 131_072;
 /// Rows of all buckets before they are sealed: the room that they take on disk.
 const ALL_MAX_ROWS: u64 = 1_048_576;
-/// Time whose results are in memory at once while status changes are derived.
+/// Span whose results are in memory at once while status changes are derived, in milliseconds.
 const WINDOW_MS: i64 = 28 * DAY_MS;
-/// From the end of an import to the moment at which compaction drops what was retired by it. It may be made to pass at once,
-/// because nobody else reads meanwhile.
+/// Time from the end of an import to the moment at which compaction drops the segments that the import retired, in
+/// milliseconds. The import may skip this wait, because there are no other readers meanwhile.
 const DROPPED_AFTER_MS: i64 = LAST_READERS_MS + 1_000;
 
 /// An import under way.
@@ -35,7 +35,7 @@ pub struct Import {
     /// `None` where a server seals.
     compaction: Option<Compaction>,
     locations: LocationNumbers,
-    /// Under which name it is kept how far it has come; `None`: not at all.
+    /// The name under which the progress is stored; `None`: it is not stored.
     name: Option<String>,
     /// Rows written since the last sealing, by bucket.
     filling: Box<[u64]>,
@@ -53,15 +53,15 @@ pub struct Imported {
 }
 
 impl Import {
-    /// An import into these databases. With a compaction it seals what it has written itself: nobody else may do so
-    /// meanwhile. With a name it can be gone on with.
+    /// An import into these databases. With a compaction it seals the rows that it has written: no other process may
+    /// do so meanwhile. With a name it can be resumed.
     #[must_use]
     pub fn new(databases: Databases, compaction: Option<Compaction>, name: Option<String>) -> Self {
         let filling = vec![0; usize::from(BUCKETS.unsigned_abs())].into();
         Self { databases, compaction, locations: LocationNumbers::default(), name, filling }
     }
 
-    /// Returns how far an earlier process has come with it.
+    /// Returns the progress of an earlier process.
     ///
     /// # Errors
     /// When the database fails.
@@ -71,7 +71,7 @@ impl Import {
         Ok(reached.and_then(|reached| u64::try_from(reached).ok()).unwrap_or_default())
     }
 
-    /// Stores results, and that the import has come to `reached`; how many were new.
+    /// Stores results, and the progress `reached`; returns how many results were new.
     ///
     /// # Errors
     /// When the database fails; then nothing of it has happened.
@@ -96,7 +96,7 @@ impl Import {
             progress::put(&transaction, name, i64::try_from(reached).unwrap_or(i64::MAX)).await?;
         }
         transaction.commit().await?;
-        // Not before: a number that is rolled back may be given to another location.
+        // Not before the commit: a number that is rolled back may be assigned to another location.
         self.locations = locations.unwrap_or_else(|| std::mem::take(&mut self.locations));
         if stored > 0 {
             self.count(records);
@@ -105,7 +105,7 @@ impl Import {
         Ok(stored)
     }
 
-    /// Gives the imported time of these services its status changes, and lets it be seen.
+    /// Derives the status changes of the imported time of these services, and makes it visible.
     ///
     /// # Errors
     /// When a database fails. It can be repeated.
@@ -123,7 +123,7 @@ impl Import {
         Ok(())
     }
 
-    /// Ends: everything that is due is sealed and merged, and what is gone takes no room any more.
+    /// Ends the import: seals and merges everything that is due, and frees the space of dropped segments.
     ///
     /// # Errors
     /// When a database fails.
@@ -134,7 +134,7 @@ impl Import {
         Ok(self.databases.history.shrink().await?)
     }
 
-    /// Forgets how far it has come: the same again begins at the start.
+    /// Deletes the stored progress: the same import starts from the beginning again.
     ///
     /// # Errors
     /// When the database fails.
@@ -163,8 +163,8 @@ impl Import {
     }
 }
 
-/// The status changes of everything that was stored of a service before its own first change: results of one import
-/// may lie between those of another.
+/// The status changes of all stored results of a service before its own first change: results of one import may be
+/// between those of another.
 async fn derive(
     history: &History,
     imported: &Imported,

@@ -1,7 +1,7 @@
-//! Stores when this process listens for pings, so that a later one, or another node, knows when nobody did.
+//! Stores when this process listens for pings, so that a later one, or another node, knows when no process did.
 //!
-//! What listening is says `engine::listening`, which this ticks once a second. A process that is killed has listened until the
-//! last mark, at most `KEEP_EVERY` before.
+//! `engine::listening` defines listening; it is ticked from here once a second. A process that is killed has listened
+//! until its last mark, at most `KEEP_EVERY` before.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::store::{Databases, MainError};
 const TICK_EVERY: Duration = Duration::from_secs(1);
 /// The interval between two marks: short against the intervals of heartbeats.
 const KEEP_EVERY: Duration = Duration::from_secs(5);
-/// Begins of one span differ by less than this in milliseconds; both clocks drift apart slowly.
+/// Largest difference in milliseconds between two starts of one span; both clocks drift apart slowly.
 const SAME_MS: i64 = 1_000;
 
 /// Stores the times in which this process listens.
@@ -27,7 +27,7 @@ const SAME_MS: i64 = 1_000;
 pub struct ListeningMarks {
     databases: Databases,
     node: Id,
-    /// The row of the present span, and its begin.
+    /// The row of the present span, and its start.
     present: Mutex<Option<(i64, Timestamp)>>,
 }
 
@@ -58,7 +58,7 @@ impl ListeningMarks {
         }
     }
 
-    /// Stores how long the last span has lasted: nobody listens any more.
+    /// Stores the length of the last span: the process does not listen any more.
     pub async fn keep_last(&self, span: Option<ListeningSpan>) {
         let Some(span) = span else { return };
         if let Err(error) = self.keep(span).await {

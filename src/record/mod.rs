@@ -1,12 +1,14 @@
-//! Recording: facts of the engine become rows, in batches; rows become blocks, and are dropped in the end; and at start the
-//! history tells the engine where it stopped.
+//! Recording: facts of the engine become rows, in batches; rows become blocks, which are dropped in the end; at start
+//! the engine is restored from the history.
 //!
-//! - [`recorder`]: the actor that keeps facts until they are stored, one batch at a time; [`history_writer`] stores them.
-//! - [`compaction`]: the actor that seals rows into blocks, merges blocks and drops what has been kept long enough.
-//! - [`fence`]: what a node may still write when others have taken its services.
+//! - [`recorder`]: the actor that keeps facts until they are stored, one batch at a time; [`history_writer`] stores
+//!   them.
+//! - [`compaction`]: the actor that seals rows into blocks, merges blocks and drops those that have been kept long
+//!   enough.
+//! - [`fence`]: refuses facts of services that other nodes have taken over.
 //! - [`import`]: results of other tools.
-//! - [`filling`]: results that come late make a gap measured time.
-//! - [`spool`]: what memory does not hold while the database is away.
+//! - [`filling`]: results that arrive late turn a no-data period into measured time.
+//! - [`spool`]: facts on disk that exceed the memory limit while the database is away.
 //! - [`upkeep`]: background work on the main database.
 //! - [`restore`]: from the stored services and their history back to running actors.
 

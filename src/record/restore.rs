@@ -1,7 +1,8 @@
 //! From the stored services and their history back to running actors.
 //!
-//! Verdicts, rhythm and figures go on where an earlier process stopped; the time in between becomes a gap. If the history
-//! is away, services are watched all the same, from scratch: checking does not depend on the past.
+//! Verdicts, rhythm and figures continue where an earlier process stopped; the time in between becomes a no-data
+//! period. If the history is away, services are monitored all the same, from scratch: checking does not depend on the
+//! past.
 
 pub mod absences;
 mod answered;
@@ -33,14 +34,15 @@ use crate::store::{Databases, StoreError, probe_locations};
 
 /// Services loaded at a time.
 const PAGE: u64 = 1_000;
-/// Services restored at once.
+/// Services restored at the same time.
 const AT_ONCE: usize = 32;
-/// The span before the last result, in milliseconds, of which all results are read in one go; others are looked up.
+/// The span before the last result, in milliseconds, of which all results are read in one query; others are looked
+/// up.
 const RECENT_MS: i64 = 900_000;
 /// The same for services that another node watched until a moment ago, before now.
 const HANDED_OVER_MS: i64 = 120_000;
 
-/// The past of all services, as the history remembers it.
+/// The past of all services, from the history.
 #[derive(Default)]
 struct Past {
     /// False while the history is away.
@@ -48,17 +50,17 @@ struct Past {
     locations: LocationNumbers,
     /// Numbers of the locations that are known.
     numbers: HashMap<LocationKey, i32>,
-    /// The locations elsewhere that are not known yet, but will be, by their numbers.
+    /// The numbers of remote locations that are not known yet, but will be.
     absent: HashMap<i32, LocationCode>,
     votes: LatestVotes,
-    /// The span in which `votes` knows all rows.
+    /// The span of which `votes` has all rows.
     looked: Within,
     statuses: HashMap<ServiceKey, StatusChange>,
     /// Of services that went up and down lately.
     flapping: HashMap<ServiceKey, Flapping>,
 }
 
-/// The services that begin to be watched, and when.
+/// Services whose monitoring starts, and when.
 #[derive(Clone, Copy)]
 struct Beginning {
     partitions: Partitions,
@@ -68,7 +70,6 @@ struct Beginning {
 }
 
 impl Beginning {
-    /// The watches before.
     const fn source(self) -> MemorySource {
         if self.is_handed_over { MemorySource::OtherProcess } else { MemorySource::EndedProcess }
     }
@@ -80,7 +81,7 @@ impl Beginning {
     }
 }
 
-/// A service that runs again, and what its figures need.
+/// A restored service, with the facts that its figures need.
 #[derive(Clone, Debug)]
 pub struct Restored {
     /// Key of its measurements.
@@ -89,7 +90,7 @@ pub struct Restored {
     pub id: Id,
     /// The time until which results back the last recorded status.
     pub backed_until: Option<Timestamp>,
-    /// The history was not there yet: what was measured before is looked up when it is.
+    /// Set when the history was not available at start: the past is looked up once it is.
     forgotten: Option<Arc<Definition>>,
 }
 
@@ -105,8 +106,8 @@ pub async fn services(announcer: &Announcer) -> Result<Vec<Restored>, StoreError
     each_service(announcer, past.ok(), beginning).await
 }
 
-/// Starts a watch for every stored service of partitions that have just come to this node. It goes on from its past, or
-/// not at all: another node told of it until a moment ago.
+/// Starts a watch for every stored service of partitions that have just come to this node. It continues from the
+/// service's past, or is not started at all: another node reported its status until a moment ago.
 ///
 /// # Errors
 /// When a database fails.
@@ -116,8 +117,8 @@ pub async fn taken(announcer: &Announcer, partitions: Partitions) -> Result<Vec<
     each_service(announcer, Some(past), beginning).await
 }
 
-/// The same while the history is away, or lacks what still waits for it: services start from scratch, and
-/// [`figures::of_past`] adds what was measured before.
+/// The same while the history is away, or lacks facts that still wait for it: services start from scratch, and
+/// [`figures::of_past`] adds the earlier measurements.
 ///
 /// # Errors
 /// When the main database fails.
@@ -144,7 +145,7 @@ async fn each_service(
         let definitions = announcer.define(&page.services).await?;
         let expected: Vec<Expected> =
             definitions.iter().map(|definition| expect(&past, definition, beginning.now)).collect();
-        // Asking a history that is away costs seconds each time.
+        // A query of a history that is away costs seconds each time.
         if past.is_known
             && let Err(error) =
                 recent::complete(&databases.history, &mut past.votes, &expected, past.looked).await
@@ -190,7 +191,7 @@ async fn read_past(announcer: &Announcer, beginning: Beginning) -> Result<Past, 
     Ok(Past { is_known: true, locations, numbers, absent, votes, looked, statuses, flapping })
 }
 
-/// Returns the locations elsewhere that are in use, and that the engine does not know yet. One that is gone has no vote.
+/// Returns the remote locations in use that the engine does not know yet. A deleted one has no vote.
 async fn absent(
     announcer: &Announcer,
     numbers: &LocationNumbers,
@@ -201,7 +202,7 @@ async fn absent(
     Ok(absent.filter_map(|code| Some((*numbers.numbers(&[code.to_string()]).first()?, code))).collect())
 }
 
-/// Returns the locations whose results may still vote: a slow service's older ones are fresh as well.
+/// Returns the locations whose results may still vote: older results of a slow service are fresh as well.
 fn expect(past: &Past, definition: &Definition, now: Timestamp) -> Expected {
     let task = definition.task.as_ref();
     let places = task.into_iter().flat_map(|task| &*task.locations);
@@ -232,7 +233,7 @@ async fn one(announcer: &Announcer, past: &Past, definition: Definition, beginni
     restored
 }
 
-/// Returns the time until which a result from `last` backs the status that was believed then.
+/// Returns the time until which a result from `last` backs the status at that time.
 fn backed_until(definition: &Definition, last: Timestamp, now: Timestamp, source: MemorySource) -> Timestamp {
     let has_ended = source == MemorySource::EndedProcess;
     match (&definition.task, definition.heartbeat) {
@@ -245,8 +246,8 @@ fn backed_until(definition: &Definition, last: Timestamp, now: Timestamp, source
     }
 }
 
-/// Looks up the past of a service that started without it. The time until that start is a gap, and is noted
-/// as one, as the service itself would have done.
+/// Looks up the past of a service that started without it. The time until that start is recorded as a no-data period,
+/// as the service itself would have done.
 async fn recall(
     databases: &Databases,
     service: &Restored,
@@ -269,7 +270,7 @@ async fn recall(
         let gap =
             StatusChange { service: service.key, at: at.max(before.at), from, to, cause: ChangeCause::Gap };
         let transaction = databases.history.begin().await?;
-        // The recorder writes as well by now: numbers must rise in the order of the commits.
+        // The recorder is writing too by now: numbers must rise in the order of the commits.
         feed::wait_for_writers(&transaction, Partitions::ALL).await?;
         append::changes(&transaction, &[gap]).await?;
         transaction.commit().await?;

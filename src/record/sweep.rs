@@ -1,7 +1,8 @@
-//! From results that are in the history to the status changes that the engine would have recorded, had it seen them in time.
+//! From stored results to the status changes that the engine would have recorded, had it had them in time.
 //!
-//! Pure: votes go in, oldest first, changes come out. The rule is the engine's own (`model::verdict`). Time without any
-//! result for longer than a result is fresh is no data, from the moment at which the next one would have been due.
+//! Pure: votes go in, oldest first, changes come out. The rule is the engine's own (`model::verdict`). Time without
+//! any result for longer than a result is fresh is no data, from the moment at which the next one would have been
+//! due.
 
 use crate::clock::Timestamp;
 use crate::model::history::{ChangeCause, MeasuredStatus, StatusChange};
@@ -9,7 +10,7 @@ use crate::model::quorum::majority;
 use crate::model::service::ServiceKey;
 use crate::model::verdict::{Verdict, Vote, freshness_ms};
 
-/// One way through the time of a service.
+/// One pass through the time of a service.
 #[derive(Clone, Debug)]
 pub(super) struct Sweep {
     service: ServiceKey,
@@ -24,7 +25,7 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Begins before the first result of a service that was checked this often.
+    /// A sweep that starts before the first result of a service that was checked at this interval.
     pub(super) const fn new(service: ServiceKey, interval_ms: i64, cause: ChangeCause) -> Self {
         Self {
             service,
@@ -56,8 +57,8 @@ impl Sweep {
         }
     }
 
-    /// The changes, when nothing more comes before `end`, from which on others are known: the engine's own, or, at `now`,
-    /// none yet.
+    /// Returns the changes, when no more results come before `end`, from which on other changes are known: the
+    /// engine's own, or, at `now`, none yet.
     pub(super) fn finish(mut self, end: Option<Timestamp>, now: Timestamp) -> Vec<StatusChange> {
         match end {
             Some(end) => {
@@ -100,7 +101,7 @@ pub(super) mod tests {
     use super::*;
     use crate::model::check::CheckStatus;
 
-    /// Results such as `a60u`: location, seconds, what it saw.
+    /// Results such as `a60u`: location, seconds, status.
     pub(in crate::record) fn votes(story: &str) -> Vec<(i32, Vote)> {
         let vote = |word: &str| {
             let (location, rest) = word.split_at(1);

@@ -1,4 +1,4 @@
-//! Background work on the main database: old idempotency keys and events are forgotten. What the history needs is `compaction`.
+//! Background work on the main database: deletes old idempotency keys and events. The history has `compaction`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 use crate::store::{Databases, StoreError, events, idempotency_keys};
 
-/// Does all work that is due, every `every`, until the future is dropped. While the wall clock is doubted nothing is due;
-/// among several nodes one does it.
+/// Does all work that is due, every `every`, until the future is dropped. While the wall clock is doubted nothing is
+/// due; among several nodes one does the work.
 pub async fn run(databases: Databases, guard: Arc<ClockGuard>, ownership: Ownership, every: Duration) {
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -22,10 +22,10 @@ pub async fn run(databases: Databases, guard: Arc<ClockGuard>, ownership: Owners
     }
 }
 
-/// Does all work that is due at `now`, a time that is trusted.
+/// Does all work that is due at `now`, a trusted time.
 ///
 /// # Errors
-/// When a database fails; what was done stays done.
+/// When a database fails; work done before stays done.
 pub async fn once(databases: &Databases, now: Timestamp) -> Result<(), StoreError> {
     let transaction = databases.main.begin().await?;
     idempotency_keys::forget_old(&transaction, now).await?;

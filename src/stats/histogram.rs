@@ -1,8 +1,8 @@
 //! Response times: counts, sum, extremes and an hdrhistogram with 2 significant digits.
 //!
-//! Merging is exact: the histogram of two spans is the sum of their histograms, so a percentile over 30 days is
-//! never an average of percentiles. The relative error of a percentile is at most 1 % (contract 4.5). What is stored is
-//! the sparse form, which merges without a histogram of its own.
+//! Merging is exact: the histogram of two spans is the sum of their histograms, so a percentile over 30 days is never
+//! an average of percentiles. The relative error of a percentile is at most 1 % (contract 4.5). The stored form is
+//! the sparse one, which merges without building a histogram.
 
 pub mod sparse;
 
@@ -51,7 +51,7 @@ impl ResponseTimes {
         }
     }
 
-    /// Adds a span of which [`serialise`] made bytes.
+    /// Adds a span that [`serialise`] has encoded.
     ///
     /// # Errors
     /// [`BadHistogram`] when the bytes are no histogram of ours.
@@ -113,7 +113,7 @@ impl Summary {
         self.sum_us as f64 / self.count.max(1) as f64
     }
 
-    /// Adds this to what may be nothing yet. Sums saturate: only damaged data could come that far.
+    /// Adds `other` to a sum that may be empty. Sums saturate: only damaged data could come that far.
     pub(in crate::stats) fn add_to(sum: &mut Option<Self>, other: &Self) {
         *sum = Some(sum.map_or(*other, |sum| Self {
             count: sum.count.saturating_add(other.count),

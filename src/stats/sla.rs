@@ -1,8 +1,8 @@
-//! What the time of a service counts for towards an SLA target, from intervals: exact to the millisecond, nothing is sampled.
+//! Classification of a service's time for an SLA target, from intervals: exact to the millisecond, without sampling.
 //!
-//! The measured status counts unless something of higher rank covers it: what is left out (unreachable times, pauses,
-//! planned maintenance), what a person stated (overrides), incidents that count as downtime, and, above all of them, the
-//! hours that are not promised. What is left out is listed, with its reason.
+//! The measured status counts unless something of higher rank covers it: excluded time (unreachable times, pauses,
+//! planned maintenance), overrides by a member, incidents that count as downtime, and, above all of them, the hours
+//! outside of the promised ones. Excluded time is listed, with its reason.
 
 pub mod account;
 
@@ -24,23 +24,23 @@ words! {
         Pause,
         /// Planned maintenance was in progress.
         Maintenance,
-        /// Somebody stated that it is under maintenance.
+        /// A member stated that it is under maintenance.
         Override,
     }
 }
 
-/// What a moment counts for.
+/// Classification of a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
     /// As up.
     Up,
     /// As down.
     Down,
-    /// For nothing: nobody looked.
+    /// For nothing: no data.
     Unmeasured,
     /// For nothing: it is left out.
     LeftOut(Reason),
-    /// For nothing: it lies outside of business hours.
+    /// For nothing: outside of business hours.
     Closed,
 }
 
@@ -54,14 +54,14 @@ impl From<Counts> for Time {
     }
 }
 
-/// Everything that is known of a service.
+/// All facts about a service.
 #[derive(Clone, Copy, Debug)]
 pub struct Past<'a> {
     /// Its status changes in order, led by the last one before the range.
     pub changes: &'a [StatusChange],
     /// The moment until which results back the last status.
     pub measured_until: Timestamp,
-    /// What was decided about it, in the order of the decisions.
+    /// Decided windows, in the order of the decisions.
     pub windows: &'a [Window],
     /// The time of incidents that count as downtime of it.
     pub incidents: &'a [TimeRange],
@@ -100,7 +100,7 @@ fn of_window(kind: WindowKind) -> Time {
     }
 }
 
-/// Of several reasons at a moment the one that was planned is told.
+/// Rank of a reason: of several at a moment the planned one is shown.
 const fn rank(time: Time) -> u8 {
     match time {
         Time::LeftOut(Reason::Unreachable) => 0,
@@ -112,11 +112,11 @@ const fn rank(time: Time) -> u8 {
 /// Sums of the promised time, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// What was up.
+    /// Uptime in milliseconds.
     pub up_ms: i64,
-    /// What was down.
+    /// Downtime in milliseconds.
     pub down_ms: i64,
-    /// Time in which nobody looked.
+    /// Time without data, in milliseconds.
     pub unmeasured_ms: i64,
     /// Time that is left out.
     pub left_out_ms: i64,
@@ -148,7 +148,7 @@ impl Sums {
     }
 }
 
-/// Sums of what of these spans lies in a range.
+/// Sums of the parts of these spans that are in a range.
 #[must_use]
 pub fn sums(spans: &[Span<Time>], range: TimeRange) -> Sums {
     let mut sums = Sums::default();
@@ -159,20 +159,20 @@ pub fn sums(spans: &[Span<Time>], range: TimeRange) -> Sums {
     sums
 }
 
-/// Promised time that counted for the same thing, without a break: hours that are not promised do not break it.
+/// Promised time of one classification, without a break: hours that are not promised do not break it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Start, inclusive.
     pub from: Timestamp,
     /// End, exclusive.
     pub to: Timestamp,
-    /// What it counted for.
+    /// Classification of this time.
     pub time: Time,
     /// The promised time in it, in milliseconds.
     pub ms: i64,
 }
 
-/// The runs of what of these spans lies in a range, oldest first.
+/// The runs of these spans within a range, oldest first.
 #[must_use]
 pub fn runs(spans: &[Span<Time>], range: TimeRange) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();

@@ -1,8 +1,7 @@
 //! Availability from status intervals (contract 4.7): up time over measured time, exact to the millisecond.
 //!
-//! The measured status says what a moment counts for, unless something of higher rank covers it: planned
-//! maintenance, a pause, an override (in rising rank). Nothing is sampled, and time in which nobody looked
-//! is left out.
+//! The measured status counts for a moment, unless something of higher rank covers it: planned maintenance, a pause,
+//! an override (in rising rank). Nothing is sampled, and time without data is left out.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +42,7 @@ impl From<OverrideStatus> for Counts {
     }
 }
 
-/// A stretch of time `[from, to)` that counts for one thing: as uptime counts, or in another way that somebody needs.
+/// A stretch of time `[from, to)` that counts as one thing: as for uptime, or as `C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span<C = Counts> {
     /// Start, inclusive.
@@ -128,8 +127,9 @@ fn fill_gaps(spans: &mut Vec<Span>, (from, to): (Timestamp, Timestamp)) {
     *spans = filled;
 }
 
-/// Covers adjoining spans: the time of a cover counts for what the cover says, whatever it was before; of several at a
-/// moment the last in `covers` says. One sweep over all edges, so that a long history with many decisions stays quick.
+/// Covers adjoining spans: the time of a cover counts as the cover says, whatever it was before; of several at a
+/// moment the last in `covers` wins. One sweep over all edges, so that a long history with many decisions stays
+/// quick.
 #[must_use]
 pub fn cover<C: Copy>(spans: &[Span<C>], covers: &[Span<C>]) -> Vec<Span<C>> {
     let mut edges: Vec<(Timestamp, usize, bool)> = Vec::with_capacity(covers.len() * 2);
@@ -159,7 +159,7 @@ pub fn cover<C: Copy>(spans: &[Span<C>], covers: &[Span<C>]) -> Vec<Span<C>> {
     result
 }
 
-/// Decisions of people as covers, in rising rank: what is left out (planned maintenance, pauses), then overrides. Open
+/// Decisions of members as covers, in rising rank: excluded time (planned maintenance, pauses), then overrides. Open
 /// ones reach until `until`.
 #[must_use]
 pub fn covers(decided: &[Window], until: Timestamp) -> Vec<Span> {
@@ -287,7 +287,7 @@ mod tests {
 
     /// Midnight before the last day of February in a leap year, in a year without, and before a month's end.
     const MIDNIGHTS: [&str; 3] = ["2028-02-28", "2027-02-28", "2026-04-30"];
-    /// The coarsest step of the histories below: every edge lies on a multiple of it.
+    /// The coarsest step of the histories below: every edge is at a multiple of it.
     const STEP_MS: i64 = DAY_MS / 48;
 
     fn midnight(date: &str) -> Timestamp {
@@ -318,8 +318,8 @@ mod tests {
         ]
     }
 
-    /// Returns what a single moment counts for, decided without any span arithmetic: a statement (the newest known one)
-    /// beats what is left out, that beats the measurement; a gap is a change to "no data".
+    /// The classification of a single moment, decided without any span arithmetic: an override (the newest known one)
+    /// outranks excluded time, which outranks the measurement; a gap is a change to "no data".
     fn oracle(changes: &[StatusChange], until: Timestamp, decided: &[Window], moment: Timestamp) -> Counts {
         let holds = |window: &&Window| window.from <= moment && window.to.is_none_or(|to| moment < to);
         let stated = decided.iter().rev().filter(holds).find_map(|window| match window.kind {

@@ -1,5 +1,5 @@
-//! Rolling figures of one service over the last 30 UTC days, today included: what `uptime_30d` and
-//! `avg_response_ms` show, without reading the history.
+//! Rolling figures of one service over the last 30 UTC days, today included: the values of `uptime_30d` and
+//! `avg_response_ms`, without reading the history.
 //!
 //! A day costs 40 bytes, and only days with data are kept, so that 100,000 services fit in memory.
 
@@ -118,8 +118,7 @@ mod tests {
         assert!(window.days.iter().zip(window.days.iter().skip(1)).all(|(left, right)| left.0 < right.0));
     }
 
-    /// Named after what it mends: a day that was no longer kept, or came between two others, gave the figures of its
-    /// neighbour.
+    /// Regression: a day that was no longer kept, or came between two others, returned the figures of its neighbour.
     #[test]
     fn a_full_window_never_gives_the_figures_of_another_day() {
         let mut window = Window::default();

@@ -1,6 +1,6 @@
-//! Access scopes and their tags. Every finder is scoped by organisation; who is confined to a scope sees none.
+//! Access scopes and their tags. Every finder is scoped by organisation; a confined token sees none.
 //!
-//! Who writes a scope, confines a token to it, or deletes a tag holds the lock of the organisation.
+//! Writing a scope, confining a token to it and deleting a tag need the lock of the organisation.
 
 use std::collections::HashMap;
 
@@ -98,7 +98,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// Returns true if another scope of the organisation has this name, in whatever case.
+/// Returns true if another scope of the organisation has this name, ignoring case.
 ///
 /// # Errors
 /// When the database fails.
@@ -112,7 +112,7 @@ pub async fn is_name_taken(
     Ok(same.count(connection).await? > 0)
 }
 
-/// Stores a new scope without tags; its `key` is given by the database and returned in the result.
+/// Stores a new scope without tags; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,6 +1,6 @@
 //! Announcements of a status page to its visitors: open published incidents, running and coming maintenances.
 //!
-//! Which page shows which announcement is decided in the model ([`ChosenPages`]). Each question is asked once for all
+//! The model decides which page shows which announcement ([`ChosenPages`]). Each query runs once for all
 //! announcements; those that the page does not show are left out before any text is read.
 
 mod incidents;
@@ -20,9 +20,9 @@ use crate::model::service::ServiceKey;
 use crate::model::translated::Translated;
 use crate::store::MainError;
 
-/// Services in one statement: far below what a statement may bind.
+/// Services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
-/// Most announcements of a kind that a page shows; beyond that nobody reads.
+/// Maximum number of announcements of a kind that a page shows.
 const MOST: usize = 200;
 
 /// An incident or a maintenance; `S` is its state.
@@ -34,13 +34,13 @@ pub struct Announced<S> {
     pub may_name: Option<Vec<Affected>>,
     /// Its state.
     pub status: S,
-    /// False for one that only says something: nothing is at work on it, so visitors see no state.
+    /// False for an announcement without a course of work: visitors see no state.
     pub has_progress: bool,
     /// Start, perhaps planned.
     pub start: Timestamp,
     /// Planned end of a maintenance.
     pub end: Option<Timestamp>,
-    /// Services that it touches at the moment, by name.
+    /// Services that it affects at the moment, by name.
     pub services: Vec<TouchedService>,
     /// The public timeline, oldest first.
     pub entries: Vec<TimelineEntry<S>>,
@@ -101,10 +101,9 @@ pub async fn maintenances(
 
 /// One kind of announcement.
 trait Kind {
-    /// Its states.
     type Status;
 
-    /// Reads what an organisation could announce, in display order.
+    /// Reads the candidates of an organisation, in display order.
     fn candidates(
         connection: &impl ConnectionTrait,
         organisation: i64,
@@ -123,7 +122,7 @@ trait Kind {
     ) -> impl Future<Output = Result<Entries<Self::Status>, MainError>>;
 }
 
-/// Entries of timelines with the keys of what they belong to.
+/// Entries of timelines with the keys of the incidents or maintenances that they belong to.
 type Entries<S> = Vec<(i64, TimelineEntry<S>)>;
 
 /// The possible announcements of an organisation, and the facts that decide which of them a page shows.
@@ -144,7 +143,7 @@ struct Choice {
 struct Touch {
     announcement: i64,
     service: ServiceKey,
-    /// True if the announcement still touches the service.
+    /// True if the announcement still affects the service.
     is_affected: bool,
 }
 

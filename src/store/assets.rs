@@ -1,5 +1,5 @@
 //! Files of status pages. They are found by page, which is scoped by organisation, and by the hash in their address,
-//! which is nobody's secret and nobody's guess.
+//! which need not be secret and cannot be guessed.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ pub async fn hashes(
     Ok(rows.into_iter().filter_map(|(kind, hash)| Some((kind.parse().ok()?, hash))).collect())
 }
 
-/// Stores a page's file in the place of an earlier one.
+/// Stores a page's file in place of an earlier one.
 ///
 /// # Errors
 /// When the database fails.
@@ -76,7 +76,7 @@ pub async fn replace(connection: &impl ConnectionTrait, asset: NewAsset) -> Resu
     Ok(())
 }
 
-/// Deletes a page's file, and says whether there was one.
+/// Deletes a page's file; returns whether there was one.
 ///
 /// # Errors
 /// When the database fails.
@@ -93,7 +93,7 @@ pub async fn delete(
     Ok(deleted.rows_affected > 0)
 }
 
-/// The file with this hash, whichever page it belongs to. For visitors.
+/// The file with this hash, of any page. For visitors.
 ///
 /// # Errors
 /// When the database fails.

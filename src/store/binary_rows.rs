@@ -2,9 +2,9 @@
 
 /// Signature, flags and an empty extension.
 pub(super) const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// What follows the last row.
+/// Trailer after the last row.
 pub(super) const TRAILER: [u8; 2] = (-1_i16).to_be_bytes();
-/// The length of `NULL`.
+/// The length that encodes `NULL`.
 const NULL: [u8; 4] = (-1_i32).to_be_bytes();
 
 /// Rows in the making.
@@ -16,19 +16,19 @@ pub(super) struct BinaryRows {
     lacking: i16,
 }
 
-/// A value that has a binary form of its own in PostgreSQL.
+/// A value with a binary form of its own in PostgreSQL.
 pub(super) trait BinaryValue {
     /// Appends the length of the value and the value.
     fn write(self, bytes: &mut Vec<u8>);
 }
 
 impl BinaryRows {
-    /// No rows yet; each will have so many columns.
+    /// Creates an empty buffer for rows of `width` columns.
     pub(super) fn new(width: i16) -> Self {
         Self { bytes: HEADER.to_vec(), width, lacking: 0 }
     }
 
-    /// Begins a row. All of its columns are put next.
+    /// Starts a row. All of its columns are put next.
     pub(super) fn begin_row(&mut self) {
         debug_assert_eq!(self.lacking, 0, "columns that the row before lacks");
         self.lacking = self.width;
@@ -47,7 +47,7 @@ impl BinaryRows {
         self.bytes.extend(TRAILER);
     }
 
-    /// Takes out what is to be sent by now.
+    /// Takes out the bytes to be sent by now.
     pub(super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
@@ -85,7 +85,7 @@ impl BinaryValue for &str {
 
 impl BinaryValue for &[u8] {
     fn write(self, bytes: &mut Vec<u8>) {
-        // PostgreSQL itself takes no value of a gigabyte.
+        // PostgreSQL itself takes no value of a gigabyte or more.
         bytes.extend(i32::try_from(self.len()).unwrap_or(i32::MAX).to_be_bytes());
         bytes.extend(self);
     }

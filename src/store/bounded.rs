@@ -1,8 +1,8 @@
-//! Handles whose statements end after a while, also when the other side says nothing any more.
+//! Handles whose statements end after a time limit, also when the server does not answer any more.
 //!
-//! PostgreSQL itself ends a statement that takes too long (`statement_timeout`). One that is stopped, or behind a network that
-//! swallows packets, does not: then the statement counts as failed for want of a connection. SQLite is in this process, and
-//! its statements have no such limit.
+//! PostgreSQL itself ends a statement that takes too long (`statement_timeout`). A server that is stopped, or behind
+//! a network that drops packets, does not: then the statement counts as failed because of a lost connection. SQLite
+//! is in this process, and its statements have no such limit.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl<C> Bounded<C> {
 }
 
 impl Bounded<DatabaseConnection> {
-    /// Begins a transaction.
+    /// Starts a transaction.
     ///
     /// # Errors
     /// When the database fails or does not answer.
@@ -42,12 +42,12 @@ impl Bounded<DatabaseConnection> {
         Ok(Bounded::new(within(self.limit, self.inner.begin()).await?, self.limit))
     }
 
-    /// Begins a transaction of PostgreSQL that takes in rows by `COPY` as well.
+    /// Starts a transaction of PostgreSQL that also takes in rows by `COPY`.
     pub(super) async fn begin_postgres(&self) -> Result<Bounded<PostgresTransaction>, DbErr> {
         self.begin_by("BEGIN").await
     }
 
-    /// Begins a transaction of PostgreSQL that only reads, and sees everything as it was at one moment.
+    /// Starts a read-only transaction of PostgreSQL that sees everything as of one moment.
     pub(super) async fn begin_snapshot(&self) -> Result<Bounded<PostgresTransaction>, DbErr> {
         self.begin_by("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await
     }
@@ -62,7 +62,7 @@ impl Bounded<DatabaseConnection> {
     /// Closes all connections, waiting for running statements.
     ///
     /// # Errors
-    /// What the driver says.
+    /// The error of the driver.
     pub(super) async fn close(self) -> Result<(), DbErr> {
         within(self.limit, self.inner.close()).await
     }
@@ -72,7 +72,7 @@ impl Bounded<DatabaseTransaction> {
     /// Commits.
     ///
     /// # Errors
-    /// When the database fails; without an answer nobody knows what has become of it.
+    /// When the database fails; without an answer the outcome is unknown.
     pub async fn commit(self) -> Result<(), DbErr> {
         within(self.limit, self.inner.commit()).await
     }
@@ -123,7 +123,8 @@ impl<C: ConnectionTrait> ConnectionTrait for Bounded<C> {
     }
 }
 
-/// Waits for `work`, but no longer than this. What is given up is cleaned up by the pool, should the database come back.
+/// Waits for `work`, but no longer than this. Work that is given up is cleaned up by the pool, should the database
+/// come back.
 async fn within<T>(
     limit: Option<Duration>,
     work: impl Future<Output = Result<T, DbErr>>,

@@ -1,16 +1,16 @@
-//! Tracks the commits that change what services are shown from: tells whether something that was read is still what is
-//! stored.
+//! Tracks the commits that change the data shown of services, so that a reader can check whether cached data is
+//! current.
 //!
-//! A reader takes a [`Stamp`], reads, and keeps what it read with the stamp and the [`Scope`]s that it belongs to. It is
-//! current until a commit that concerns one of them is marked, which happens before the commit is acknowledged.
-//! A transaction that writes one of the tables without saying whom that concerns, concerns everybody.
+//! A reader takes a [`Stamp`], reads, and caches the data with the stamp and the [`Scope`]s that it belongs to. It is
+//! current until a commit that concerns one of them is marked, which happens before the commit is acknowledged. A
+//! transaction that writes one of the tables without naming a scope concerns all of them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::model::service::ServiceKey;
 
-/// The tables from which services are shown.
+/// The tables with the data shown of services.
 const TABLES: [&str; 8] = [
     "heartbeat",
     "maintenance",
@@ -24,7 +24,7 @@ const TABLES: [&str; 8] = [
 /// Numbers that scopes share: two scopes with one number are only read more often than they would have to be.
 const SLOTS: usize = 4_096;
 
-/// A part of the main database that is read and kept together.
+/// A part of the main database that is read and cached together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The set of services that an organisation has, and everything that is shown of them.
@@ -42,13 +42,13 @@ pub struct Stamp(u64);
 pub(super) struct WriteSet {
     /// It has written one of the tables.
     has_written: bool,
-    /// It has written anything.
+    /// True once it has written to any table.
     is_writing: bool,
     concerns: Vec<Scope>,
 }
 
 impl WriteSet {
-    /// Notes a statement.
+    /// Records a statement.
     pub(super) fn note(&mut self, sql: &str) {
         let table = table_written(sql);
         self.is_writing |= table.is_some();
@@ -60,12 +60,12 @@ impl WriteSet {
         self.is_writing
     }
 
-    /// Returns true if it was said whom the writes concern.
+    /// Returns true if the scope of the writes was named.
     pub(super) const fn is_narrow(&self) -> bool {
         !self.concerns.is_empty()
     }
 
-    /// Says whom the writes of the transaction concern, and nobody else.
+    /// Restricts the writes of the transaction to this scope.
     pub(super) fn concern(&mut self, scope: Scope) {
         if !self.concerns.contains(&scope) {
             self.concerns.push(scope);
@@ -77,7 +77,7 @@ impl WriteSet {
 #[derive(Debug)]
 pub struct Changes {
     commits: AtomicU64,
-    /// The last commit that concerned everybody.
+    /// The last commit that concerned all scopes.
     everybody: AtomicU64,
     /// The last commit that concerned a scope of this number.
     slots: Box<[AtomicU64]>,
@@ -91,13 +91,13 @@ impl Default for Changes {
 }
 
 impl Changes {
-    /// The present moment. What is read after it was taken is as new as the stamp says, or newer.
+    /// The present moment. Data that is read later is at least as new as the stamp.
     #[must_use]
     pub fn stamp(&self) -> Stamp {
         Stamp(self.commits.load(Ordering::Acquire))
     }
 
-    /// Returns true if nothing that concerns these scopes was committed since the stamp was taken.
+    /// Returns true if no commit has concerned these scopes since the stamp was taken.
     #[must_use]
     pub fn is_current(&self, stamp: Stamp, scopes: &[Scope]) -> bool {
         let changed_at = |scope: &Scope| self.slots[slot(scope)].load(Ordering::Acquire);
@@ -105,8 +105,8 @@ impl Changes {
             && scopes.iter().all(|scope| changed_at(scope) <= stamp.0)
     }
 
-    /// Marks what a commit has written. The number is taken when the commit is visible, so that whoever has read what was
-    /// there before has an older stamp.
+    /// Marks the writes of a commit. The number is taken when the commit is visible, so that a reader of the earlier
+    /// data has an older stamp.
     pub(super) fn mark(&self, written: &WriteSet) {
         if !written.has_written {
             return;
@@ -121,7 +121,7 @@ impl Changes {
         }
     }
 
-    /// Marks everything: a commit of which nobody knows what has become of it.
+    /// Marks everything: for a commit with an unknown outcome.
     pub(super) fn mark_all(&self) {
         let number = self.commits.fetch_add(1, Ordering::AcqRel) + 1;
         self.everybody.fetch_max(number, Ordering::AcqRel);
@@ -134,7 +134,7 @@ fn slot(scope: &Scope) -> usize {
     usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or_default()
 }
 
-/// The table that a statement writes; `None` for one that only reads, empty when that cannot be told.
+/// The table that a statement writes; `None` for one that only reads, empty when it cannot be determined.
 fn table_written(sql: &str) -> Option<&str> {
     let mut words = sql.split_ascii_whitespace();
     let first = words.next()?;
@@ -187,7 +187,7 @@ mod tests {
 
     const OURS: [Scope; 2] = [Scope::Organisation(1), Scope::Service(7)];
 
-    /// A write of a table, whom it concerns, and whether what was read of service 7 of organisation 1 stays current.
+    /// A write of a table, its scope, and whether cached data of service 7 of organisation 1 stays current.
     #[rstest]
     #[case("UPDATE service SET name = ''", &[Scope::Service(7)], false)]
     #[case("UPDATE service SET name = ''", &[Scope::Service(8)], true)]

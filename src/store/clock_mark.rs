@@ -13,7 +13,7 @@ use crate::store::MainError;
 /// The table has one row.
 const ONLY: i32 = 1;
 
-/// Returns what was kept last; `None` before the first time.
+/// Returns the stored mark; `None` before the first one.
 ///
 /// # Errors
 /// When the database fails.
@@ -26,7 +26,7 @@ pub async fn find(connection: &impl ConnectionTrait) -> Result<Option<ClockMark>
     }))
 }
 
-/// Keeps a mark in the place of the one before.
+/// Stores a mark in place of the one before.
 ///
 /// # Errors
 /// When the database fails.

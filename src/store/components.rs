@@ -17,7 +17,7 @@ use crate::model::translated::Translated;
 use crate::store::MainError;
 use crate::store::scoped::{Rows, narrowed};
 
-/// The components of the page that the sight shows, in no particular order that clients see.
+/// The components of the page that the sight shows, in no particular order.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -49,7 +49,7 @@ pub(super) async fn of_pages(
     Ok(with_groups(components, shown))
 }
 
-/// Those of the components that are shown, with the groups that they stand in.
+/// The components that are shown, with the groups above them.
 fn with_groups(components: Vec<Component>, mut shown: HashSet<ComponentKey>) -> Vec<Component> {
     let parents: HashMap<ComponentKey, ComponentKey> =
         components.iter().filter_map(|component| Some((component.key, component.parent?))).collect();
@@ -80,7 +80,7 @@ pub async fn find(
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// Returns true if some page of the organisation has a component with this id. Whoever is confined is told so of none.
+/// Returns true if some page of the organisation has a component with this id. Always false for a confined token.
 ///
 /// # Errors
 /// When the database fails.
@@ -141,7 +141,7 @@ pub async fn sync_tags(
         .collect()
 }
 
-/// Returns the number of components of the page that the plan counts: what the synchronisation made does not.
+/// Returns the number of components of the page that count for the plan: without those made by the synchronisation.
 ///
 /// # Errors
 /// When the database fails.
@@ -150,7 +150,7 @@ pub async fn count_made(connection: &impl ConnectionTrait, page: i64) -> Result<
     Ok(made.count(connection).await?)
 }
 
-/// Stores a new component; its `key` is given by the database and returned in the result.
+/// Stores a new component; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.

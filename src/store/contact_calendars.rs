@@ -9,7 +9,7 @@ use crate::store::MainError;
 /// SHA-256 of a secret.
 pub type SecretHash = [u8; 32];
 
-/// Gives a contact an address; the one that it had stops working.
+/// Stores a new address of a contact; the former one stops working.
 ///
 /// # Errors
 /// When the database fails.
@@ -26,7 +26,7 @@ pub async fn replace(
     Ok(())
 }
 
-/// Takes the address of a contact away. Returns true if it had one.
+/// Deletes the address of a contact. Returns true if it had one.
 ///
 /// # Errors
 /// When the database fails.
@@ -35,7 +35,7 @@ pub async fn delete(connection: &impl ConnectionTrait, contact: i64) -> Result<b
     Ok(deleted.rows_affected > 0)
 }
 
-/// The key of the contact whose address has this hash. Organisations do not matter here: the secret says it all.
+/// The key of the contact whose address has this hash, of any organisation: the secret alone grants access.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,4 +1,4 @@
-//! Everybody who names a contact: as long as there is somebody, it cannot be deleted.
+//! The resources that name a contact: as long as there is one, it cannot be deleted.
 
 use sea_orm::ConnectionTrait;
 
@@ -7,8 +7,8 @@ use crate::model::contact::Contact;
 use crate::store::oncall::{cover_requests, overrides, schedules};
 use crate::store::{MainError, escalation_policies};
 
-/// Names of those who name a contact: schedules, escalation policies, overrides that are not over, cover requests that are
-/// open.
+/// Names of the resources that name a contact: schedules, escalation policies, overrides that are not over, cover
+/// requests that are open.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -1,6 +1,6 @@
-//! Contacts. Every finder is scoped by organisation, but that by keys.
+//! Contacts. Every finder is scoped by organisation, except the one by keys.
 //!
-//! Who writes a contact holds the lock of the organisation, so that its channels stay.
+//! Writing a contact needs the lock of the organisation, so that its channels stay.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ pub async fn find(
     wanted.one(connection).await?.map(from_row).transpose()
 }
 
-/// The contacts with these keys, whoever owns them.
+/// The contacts with these keys, of any organisation.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -84,7 +84,7 @@ pub async fn by_id(
     Ok(named.into_iter().map(|contact| (contact.id, contact)).collect())
 }
 
-/// Contacts by their keys, whoever owns them.
+/// Contacts by their keys, of any organisation.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -112,7 +112,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// Stores a new contact; its `key` is given by the database.
+/// Stores a new contact; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -131,8 +131,8 @@ pub async fn update(connection: &impl ConnectionTrait, contact: &Contact) -> Res
     Ok(())
 }
 
-/// Deletes a contact with its absences, what is left of its overrides, and its calendar. Messages for it that wait are given up;
-/// they stay, so that a try under way can be written down.
+/// Deletes a contact with its absences, its remaining overrides, and its calendar. Its waiting messages are given up;
+/// their rows stay, so that the outcome of a running attempt can be stored.
 ///
 /// # Errors
 /// When the database fails.
@@ -162,7 +162,7 @@ pub async fn all(connection: &impl ConnectionTrait, organisation: i64) -> Result
     rows.into_iter().map(from_row).collect()
 }
 
-/// Names of the contacts of an organisation that are told by this channel.
+/// Names of the contacts of an organisation that are notified by this channel.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -1,5 +1,5 @@
-//! Custom domains. Clients' finders are scoped by status page, which is scoped by organisation; what the clock asks
-//! for says so, and so do claims of a host name, which may be of several organisations.
+//! Custom domains. Finders for clients are scoped by status page, which is scoped by organisation; finders for the
+//! clock are marked as such, and so are claims of a host name, which may be of several organisations.
 
 use std::collections::HashMap;
 
@@ -66,8 +66,8 @@ pub async fn find_for_update(
     query.one(connection).await?.map(from_row).transpose()
 }
 
-/// All claims of a host name in the order of their keys, whichever organisation they belong to. Until the transaction ends,
-/// whoever else asks so waits, also for a name that has no claim yet; the claims are kept from others. Never to be shown.
+/// All claims of a host name in the order of their keys, of any organisation. They are locked until the transaction
+/// ends; another caller for the same name waits, even if the name has no claim yet. Never to be shown.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -106,8 +106,8 @@ async fn lock_hostname(connection: &impl ConnectionTrait, hostname: &str) -> Res
     Ok(())
 }
 
-/// Domains of every organisation that are to be looked at, the most overdue first; among them those whose next look was
-/// planned before the clock was set back. For the clock only.
+/// Domains of every organisation whose check is due, the most overdue first; also those whose next check was planned
+/// before the clock was set back. For the clock only.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -127,7 +127,7 @@ pub async fn due(
     query.all(connection).await?.into_iter().map(from_row).collect()
 }
 
-/// Stores a new domain; its `key` is given by the database and returned in the result.
+/// Stores a new domain; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.

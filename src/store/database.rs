@@ -1,7 +1,7 @@
-//! A database: how it is opened and brought up to date, who writes to it, who reads.
+//! A database: opening and migrating it, writing and reading.
 //!
-//! SQLite's transactions begin as `IMMEDIATE` on the single writer connection, so that none fails half-way for a lock, and
-//! share commits (see `transaction`). PostgreSQL has pools that read and write (see `pool`).
+//! SQLite's transactions start as `IMMEDIATE` on the single writer connection, so that none fails half-way because of
+//! a lock, and share commits (see `transaction`). PostgreSQL has pools that read and write (see `pool`).
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -49,7 +49,7 @@ impl Databases {
         Ok(databases)
     }
 
-    /// The same, but a PostgreSQL of the history may be away: then [`Self::prepare_history`] is still to be done.
+    /// The same, but the history on PostgreSQL may be away: then [`Self::prepare_history`] must be called later.
     ///
     /// # Errors
     /// [`OpenError`] naming the database that cannot be used.
@@ -95,7 +95,8 @@ impl Databases {
         Ok(())
     }
 
-    /// The first half of that: it may be read by whoever does not ask whether it is prepared.
+    /// Migrates the history database only, the first half of its preparation: it may then be read by code that does
+    /// not check whether it is prepared.
     ///
     /// # Errors
     /// [`OpenError`] when it is away or cannot be migrated.
@@ -110,7 +111,7 @@ impl Databases {
     }
 }
 
-/// One database: a connection to write with and a pool to read from. `E` is the error that says which of the two it is.
+/// One database: a connection to write with and a pool to read from. `E` is the error type, which names the database.
 #[derive(Debug)]
 pub struct Database<E = MainError> {
     writer: Reader,
@@ -118,13 +119,12 @@ pub struct Database<E = MainError> {
     /// For statements that are long by design.
     unhurried: Reader,
     url: String,
-    /// SQLite: whose turn it is to write; PostgreSQL lets everybody.
+    /// The turn to write of SQLite; `None` for PostgreSQL, which takes concurrent writes.
     turn: Option<Arc<Mutex<Group>>>,
     changes: Arc<Changes>,
-    /// SQLite: what became of the last writes.
+    /// SQLite: the record of the last writes.
     disk: Option<Arc<DiskRecord>>,
     patience: Duration,
-    /// Its migrations are done.
     is_prepared: Arc<AtomicBool>,
     error: PhantomData<fn() -> E>,
 }
@@ -187,8 +187,8 @@ impl<E: From<DbErr>> Database<E> {
         &self.reader
     }
 
-    /// Begins a transaction that only reads, and sees everything as it was at one moment: for what several statements put
-    /// together. End it with [`OpenTransaction::end_reading`].
+    /// Starts a read-only transaction that sees everything as of one moment: for results of several statements. End
+    /// it with [`OpenTransaction::end_reading`].
     ///
     /// # Errors
     /// When the database fails.
@@ -196,8 +196,8 @@ impl<E: From<DbErr>> Database<E> {
         Ok(OpenTransaction::begin_snapshot(&self.reader).await?)
     }
 
-    /// The same database for work whose statements are long by design: PostgreSQL ends none of them for the time it takes,
-    /// and an answer is waited for an hour.
+    /// The same database for work whose statements are long by design: PostgreSQL has no time limit for them, and the
+    /// wait for an answer ends after an hour.
     #[must_use]
     pub(in crate::store) fn unhurried(&self) -> Self {
         if self.turn.is_some() {
@@ -206,7 +206,7 @@ impl<E: From<DbErr>> Database<E> {
         Self { writer: self.unhurried.clone(), reader: self.unhurried.clone(), ..self.clone() }
     }
 
-    /// Begins a transaction that will write.
+    /// Starts a transaction that will write.
     ///
     /// # Errors
     /// When the database is away or busy for longer than the configured wait.
@@ -218,7 +218,7 @@ impl<E: From<DbErr>> Database<E> {
         })
     }
 
-    /// Returns what its commits have changed. `None` where other processes write as well (PostgreSQL). A SQLite file is
+    /// Returns the tracker of its commits. `None` where other processes write as well (PostgreSQL). A SQLite file is
     /// written by the one process that serves it; the command line adds organisations and tokens to it, and nothing
     /// else.
     #[must_use]
@@ -226,16 +226,16 @@ impl<E: From<DbErr>> Database<E> {
         self.turn.as_ref().map(|_| &*self.changes)
     }
 
-    /// Returns the disk of an embedded database, if it refused the last write for want of space.
+    /// Returns the disk of an embedded database, if it refused the last write for lack of space.
     #[must_use]
     pub fn full_disk(&self) -> Option<FullDisk> {
         self.disk.as_ref()?.full()
     }
 
-    /// Checks that the database answers, and soon.
+    /// Checks that the database answers soon.
     ///
     /// # Errors
-    /// What the driver says when it does not.
+    /// The error of the driver when it does not.
     pub async fn ping(&self) -> Result<(), E> {
         self.demand_prepared()?;
         let answer = tokio::time::timeout(self.patience, self.reader.execute_unprepared("SELECT 1"));
@@ -243,10 +243,10 @@ impl<E: From<DbErr>> Database<E> {
         Ok(())
     }
 
-    /// Checks that the database takes writes, and soon: a PostgreSQL that only repeats another one does not.
+    /// Checks that the database takes writes, and answers soon: a PostgreSQL replica does not take them.
     ///
     /// # Errors
-    /// What the driver says when it does not.
+    /// The error of the driver when it does not.
     pub async fn ask_for_writes(&self) -> Result<(), E> {
         if self.turn.is_some() {
             return self.ping().await;

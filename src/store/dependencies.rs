@@ -1,4 +1,4 @@
-//! What services depend on, and who depends on them, tags resolved.
+//! Dependencies between services, in both directions, with tags resolved.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -18,7 +18,7 @@ use crate::store::{MainError, named};
 /// Values bound at a time in lists of keys.
 const CHUNK: usize = 1_000;
 
-/// What each of these services depends on, in the order of the client; services that depend on nothing are missing.
+/// The dependencies of each of these services, in the order of the client; services without any are missing.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -64,7 +64,7 @@ async fn labelled(
     Ok(found)
 }
 
-/// Lets a service depend on exactly these.
+/// Sets the dependencies of a service.
 ///
 /// # Errors
 /// When the database fails.
@@ -94,7 +94,7 @@ pub async fn set_of_service(
     Ok(())
 }
 
-/// Who depends on whom in an organisation.
+/// The dependency graph of an organisation.
 ///
 /// # Errors
 /// When the database fails.
@@ -113,8 +113,8 @@ pub async fn graph(
     Ok(graph)
 }
 
-/// Who of all services depends on these, and on whom these depend, directly. Of those that depend on these, nothing is read
-/// that they depend on beside: however many services carry a tag, as much is read as these services have to do with it.
+/// The direct dependencies and dependents of these services. Further dependencies of the dependents are not read:
+/// however many services carry a tag, only the relations of these services are read.
 ///
 /// # Errors
 /// When the database fails.
@@ -146,7 +146,7 @@ fn tags_of(services: &[ServiceKey]) -> SelectStatement {
         .to_owned()
 }
 
-/// Adds these rows to a graph; a tag stands for the services that carry it, or for those `among` these.
+/// Adds these rows to a graph; a tag is replaced by the services that carry it, or by those `among` these.
 async fn add_rows(
     connection: &impl ConnectionTrait,
     graph: &mut DependencyGraph,

@@ -1,8 +1,8 @@
-//! What became of the last writes of an embedded database: whether its disk is full, since when, and why its connection had to
-//! be replaced.
+//! Record of the last writes of an embedded database: whether its disk is full, since when, and why its connection
+//! had to be replaced.
 //!
-//! The writers of a database share it; nobody asks the operating system. A disk is full from a write that it refused for want
-//! of space until one succeeds.
+//! The writers of a database share it; the operating system is not queried. A disk is full from a write that it
+//! refused for lack of space until one succeeds.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,9 +13,9 @@ use tokio::time::Instant;
 
 use crate::store::error::is_disk_full;
 
-/// A disk that is full again after a shorter time has been full all along: a write that needs no space says little.
+/// A disk that is full again within this time has been full all along: a small write may succeed without new space.
 const FULL_AGAIN: Duration = Duration::from_secs(60);
-/// The log tells of replaced connections no more often than this.
+/// Shortest time between two log lines about replaced connections.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
 /// A disk that has no space for writes.
@@ -37,12 +37,12 @@ pub(super) struct DiskRecord {
 #[derive(Debug, Default)]
 struct State {
     full_since: Option<Instant>,
-    /// When a write last succeeded after the disk was full, and since when it had been.
+    /// Time at which a write last succeeded after the disk was full, and since when it had been full.
     freed: Option<(Instant, Instant)>,
-    /// What the last write failed with.
+    /// The error of the last write.
     reason: String,
     told_at: Option<Instant>,
-    /// Connections that were replaced since the log last told of it.
+    /// Connections that were replaced since the last log line about it.
     replaced: u64,
 }
 
@@ -70,7 +70,7 @@ impl DiskRecord {
         tracing::info!(folder = %self.folder.display(), "the disk takes writes again");
     }
 
-    /// A write or its begin has failed.
+    /// Records that a write or the start of one has failed.
     pub(super) fn note_failed(&self, error: &DbErr) {
         let now = Instant::now();
         let mut state = self.lock();
@@ -84,7 +84,7 @@ impl DiskRecord {
         tracing::error!(folder = %self.folder.display(), %error, "the disk is full: nothing can be written; what is measured waits");
     }
 
-    /// Tells that the connection that writes is replaced, with the reason, once in a while.
+    /// Logs that the write connection is replaced, with the reason, at a limited rate.
     pub(super) fn tell_replaced(&self) {
         let mut state = self.lock();
         state.replaced += 1;

@@ -1,7 +1,7 @@
 //! Errors of the store, with one type for each database.
 //!
-//! Whoever reads or writes one database gets the error of that one, so that `From` can say what its failure means: the API
-//! answers differently for each. [`StoreError`] is for work on both.
+//! Code that works on one database gets the error of that one, so that `From` can decide the meaning of its failure:
+//! the API answers differently for each. [`StoreError`] is for work on both.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -16,7 +16,7 @@ pub enum MainError {
     /// The database refused, failed or is away.
     #[error(transparent)]
     Database(#[from] DbErr),
-    /// A row holds something that this version cannot read.
+    /// A row has contents that this version cannot read.
     #[error(transparent)]
     Corrupt(#[from] CorruptRow),
 }
@@ -27,10 +27,10 @@ pub enum HistoryError {
     /// The database refused, failed or is away.
     #[error(transparent)]
     Database(#[from] DbErr),
-    /// Another writer was faster: what this one was going to do rests on something that is not so any more.
+    /// Another writer was faster: the facts behind this change are outdated.
     #[error("overtaken: {0}")]
     Overtaken(String),
-    /// A row holds something that this version cannot read.
+    /// A row has contents that this version cannot read.
     #[error(transparent)]
     Corrupt(#[from] CorruptRow),
 }
@@ -44,7 +44,7 @@ pub enum StoreError {
     /// The history database has failed.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// Work on the store has panicked, which is our mistake; it starts over.
+    /// Work on the store has panicked, because of a bug; it starts over.
     #[error("the {0} has panicked")]
     Panicked(&'static str),
 }
@@ -110,8 +110,8 @@ impl MainError {
         matches!(self, Self::Database(error) if is_disk_full(error))
     }
 
-    /// Returns true if PostgreSQL gave the transaction up in favour of another one: a deadlock (40P01) or one that could not be
-    /// serialised (40001). Made again it may well succeed.
+    /// Returns true if PostgreSQL gave the transaction up in favour of another one: a deadlock (40P01) or one that
+    /// could not be serialised (40001). A retry may well succeed.
     #[must_use]
     pub fn is_given_up(&self) -> bool {
         let Self::Database(error) = self else { return false };
@@ -153,8 +153,8 @@ pub(super) fn is_away(error: &DbErr) -> bool {
     }
 }
 
-/// Returns true if PostgreSQL has ended a statement that waited too long for a lock (55P03) or took too long (57014), or a
-/// transaction that did not go on (25P03).
+/// Returns true if PostgreSQL has ended a statement that waited too long for a lock (55P03) or took too long (57014),
+/// or a transaction that was idle too long (25P03).
 pub(super) fn is_out_of_time(error: &DbErr) -> bool {
     database_code(error).is_some_and(|code| ["55P03", "57014", "25P03"].contains(&&*code))
 }

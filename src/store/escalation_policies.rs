@@ -1,6 +1,6 @@
-//! Escalation policies. Every finder is scoped by organisation, but that by key.
+//! Escalation policies. Every finder is scoped by organisation, except the one by key.
 //!
-//! Whoever changes the order holds the lock of the organisation: places are 1, 2, 3 …, without gaps.
+//! Changes of the order need the lock of the organisation: positions are 1, 2, 3 …, without gaps.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
@@ -47,7 +47,7 @@ pub async fn find(
     wanted.one(connection).await?.map(from_row).transpose()
 }
 
-/// The policy with this key, whoever owns it.
+/// The policy with this key, of any organisation.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -66,7 +66,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// Stores a policy at its place in the order; those behind make room. Its `key` is given by the database.
+/// Stores a policy at its position in the order; later ones move down. Its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -80,7 +80,8 @@ pub async fn insert(
     Ok(EscalationPolicy { key, ..policy })
 }
 
-/// Stores a changed policy, perhaps at another place in the order. Incidents that follow it go on with its changed steps.
+/// Stores a changed policy, perhaps at another position in the order. Incidents that follow it continue with its
+/// changed steps.
 ///
 /// # Errors
 /// When the database fails.
@@ -97,7 +98,7 @@ pub async fn update(
     Ok(())
 }
 
-/// Deletes a policy; those behind close the gap. Incidents that follow it follow none until they change.
+/// Deletes a policy; later ones move up. Incidents that follow it follow none until they change.
 ///
 /// # Errors
 /// When the database fails.
@@ -129,7 +130,7 @@ pub(super) async fn names_of_tag(
     Ok(named.map(|policy| policy.name).collect())
 }
 
-/// Names of the policies of an organisation with a step that tells this channel.
+/// Names of the policies of an organisation with a step that notifies this channel.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -143,7 +144,7 @@ pub async fn names_of_channel(
     Ok(all.filter(|policy| policy.steps.iter().any(tells)).map(|policy| policy.name).collect())
 }
 
-/// Names of the policies of an organisation with a step that tells this contact.
+/// Names of the policies of an organisation with a step that notifies this contact.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -156,7 +157,7 @@ pub(in crate::store) async fn names_of_contact(
     Ok(all.filter(|policy| policy.names_contact(contact)).map(|policy| policy.name).collect())
 }
 
-/// Names of the policies of an organisation with a step that tells whoever is on duty in this schedule.
+/// Names of the policies of an organisation with a step that notifies the contacts on duty in this schedule.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -1,8 +1,8 @@
-//! How far incidents have come in the escalation policies that they follow, as rows.
+//! Progress of incidents in the escalation policies that they follow, as rows.
 //!
-//! There is a row for an incident while it is open, nobody has acknowledged it, and a policy matches. `lifecycle` writes it in
-//! the transaction of the incident. Those whose next step is due are of every organisation: nothing that answers a client
-//! may use them.
+//! There is a row for an incident while it is open, not acknowledged, and a policy matches. `lifecycle` writes it in
+//! the transaction of the incident. The queries for due steps cover every organisation: handlers of clients must not
+//! use them.
 
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder,
@@ -38,7 +38,7 @@ pub async fn policy_of(connection: &impl ConnectionTrait, incident: i64) -> Resu
     Ok(row.into_tuple::<i64>().one(connection).await?)
 }
 
-/// Lets an incident follow a policy instead of the one that it follows.
+/// Makes an incident follow a policy instead of its present one.
 ///
 /// # Errors
 /// When the database fails.
@@ -64,7 +64,7 @@ pub async fn update(connection: &impl ConnectionTrait, advance: EscalationAdvanc
     Ok(())
 }
 
-/// Lets an incident follow no policy.
+/// Makes an incident follow no policy.
 ///
 /// # Errors
 /// When the database fails.
@@ -115,8 +115,8 @@ pub async fn of_policy_for_update(
     rows.iter().map(read).collect()
 }
 
-/// The incidents whose next step is still to come, each with the key of its policy and how far it has come; of every organisation,
-/// behind the incident with this key.
+/// The incidents whose next step is still to come, each with the key of its policy and its progress; of every
+/// organisation, after the incident with this key.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -139,7 +139,8 @@ pub async fn due_after(
     rows.iter().map(read).collect()
 }
 
-/// The key of the policy of an incident whose next step is due still, and how far it has come; locked until the transaction ends.
+/// The key of the policy of an incident whose next step is still due, and its progress; locked until the transaction
+/// ends.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.

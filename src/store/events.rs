@@ -1,8 +1,8 @@
-//! What became of incidents and maintenances, in its order, for whoever follows it.
+//! The log of changes of incidents and maintenances, in order, for the readers that follow it.
 //!
-//! A row is written in the transaction of every change, by `lifecycle`, through which all changes go, so that no writer can
-//! forget it. It holds no text: what is told is read when it is told. Numbers rise in the order
-//! of writing; on PostgreSQL a smaller one may become visible later than a larger one.
+//! A row is written in the transaction of every change, by `lifecycle`, through which all changes go, so that no
+//! writer can omit it. It holds no text: the contents of an event are read when it is published. Numbers rise in the
+//! order of writing; on PostgreSQL a smaller one may become visible later than a larger one.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ use crate::store::MainError;
 
 /// The time for which they are kept, in milliseconds.
 pub const KEPT_MS: i64 = 60 * 60 * 1_000;
-/// Rows in one statement.
+/// Rows per statement.
 const AT_ONCE: usize = 500;
 /// Rows that one statement removes.
 const REMOVED_AT_ONCE: u64 = 5_000;
@@ -34,19 +34,19 @@ const REMOVED_AT_ONCE: u64 = 5_000;
 pub struct Event {
     /// Its number.
     pub number: i64,
-    /// The number of the last change that is told with it: its own, unless several are told as one.
+    /// The number of the last change in this event: its own, unless several changes are published as one.
     pub through: i64,
     /// Database key of the organisation.
     pub organisation: i64,
     /// Incident or maintenance.
     pub kind: Kind,
-    /// What became of it.
+    /// The kind of change.
     pub act: Act,
     /// The incident or maintenance.
     pub subject: Id,
-    /// Of what is deleted, the services that it concerned; of everything else nothing: that is read when it is told.
+    /// For a deletion, the services that it concerned; otherwise empty: they are read when the event is published.
     pub services: Vec<ServiceKey>,
-    /// The services that it concerned until then and no more.
+    /// The services that it no longer concerns.
     pub former: Vec<ServiceKey>,
 }
 
@@ -86,7 +86,8 @@ pub async fn newest(connection: &impl ConnectionTrait) -> Result<i64, MainError>
     Ok(newest.into_tuple().one(connection).await?.unwrap_or_default())
 }
 
-/// The services that these incidents and maintenances of an organisation concern now, each with what it belongs to.
+/// The services that these incidents and maintenances of an organisation concern now, each with its incident or
+/// maintenance.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -130,8 +131,8 @@ fn keys(rows: &[(i64, String)]) -> impl Iterator<Item = i64> {
     rows.iter().map(|(key, _)| *key)
 }
 
-/// Notes when events were found first, and removes those that were found too long ago; how many those were. `now` is
-/// trusted.
+/// Records when events were found first, and deletes those that were found too long ago; returns their number. `now`
+/// is trusted.
 ///
 /// # Errors
 /// When the database fails.
@@ -152,8 +153,8 @@ pub async fn forget_old(connection: &impl ConnectionTrait, now: Timestamp) -> Re
     Ok(removed.rows_affected)
 }
 
-/// Notes what became of these incidents and maintenances, and that they concern the `former` services no more; what is about to
-/// be deleted, links as well, must still be there.
+/// Adds events of this kind for these incidents and maintenances, which no longer concern the `former` services. Rows
+/// that are about to be deleted, links included, must still exist.
 ///
 /// # Errors
 /// When the database fails.
@@ -179,8 +180,8 @@ pub async fn of_keys(
     Ok(())
 }
 
-/// Notes what became of the incidents that meet a condition, and that they concern the `former` services no more; what is about to
-/// be deleted, links as well, must still be there.
+/// Adds events of this kind for the incidents that meet a condition, which no longer concern the `former` services.
+/// Rows that are about to be deleted, links included, must still exist.
 async fn of_incidents(
     connection: &impl ConnectionTrait,
     act: Act,
@@ -230,7 +231,8 @@ pub(super) async fn of_maintenances(
     Ok(())
 }
 
-/// Notes that a status page is about to be deleted: incidents and maintenances of which it was chosen lose it.
+/// Adds events for a status page that is about to be deleted: incidents and maintenances for which it was chosen lose
+/// it.
 pub(super) async fn of_linked_to_page(connection: &impl ConnectionTrait, page: i64) -> Result<(), MainError> {
     let mut linked = Query::select();
     linked.column(incident_statuspage::Column::IncidentId).from(incident_statuspage::Entity);
@@ -267,7 +269,8 @@ async fn links_of_maintenances(
 /// Key, id and organisation of an incident or a maintenance.
 type Subject = (i64, String, i64);
 
-/// The services that some of them are linked with, and those that they concern no more, which may be among them still.
+/// The services that some of them are linked with, and those that they no longer concern, which may still be among
+/// them.
 struct Concerned<'a> {
     links: Vec<(i64, ServiceKey)>,
     former: &'a [ServiceKey],

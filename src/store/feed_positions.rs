@@ -1,7 +1,7 @@
-//! How far a reader of the status changes has come, for each partition of services.
+//! Positions of a reader of the status changes, for each partition of services.
 //!
-//! A position is moved in the transaction of what the changes up to it have caused, and only from where the reader
-//! believes it to be: of two readers that believe they own a partition, one is refused.
+//! A position is moved in the transaction of the effects of the changes up to it, and only from the value that the
+//! reader expects: of two readers that believe they own a partition, one is refused.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub async fn find(
     Ok(rows.into_iter().filter_map(position).collect())
 }
 
-/// Begins to read these partitions behind this change. One that was begun before keeps its position.
+/// Starts reading these partitions after this change. A partition with a position keeps it.
 ///
 /// # Errors
 /// When the database fails.
@@ -56,7 +56,7 @@ pub async fn begin(
     Ok(())
 }
 
-/// Moves the position of a reader in a partition; `false` when it is not where it was believed to be.
+/// Moves the position of a reader in a partition; `false` when it is not at the expected value.
 ///
 /// # Errors
 /// When the database fails.
@@ -76,7 +76,7 @@ pub async fn advance(
     Ok(moved.rows_affected == 1)
 }
 
-/// Moves all of these positions to the same number, in one statement; those that are not where they were believed to be stay.
+/// Moves all of these positions to the same number, in one statement; those that are not at the expected value stay.
 ///
 /// # Errors
 /// When the database fails.

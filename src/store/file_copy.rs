@@ -1,6 +1,6 @@
-//! A SQLite file that others may be writing: copied as it is at one moment, checked and counted.
+//! A SQLite file that others may be writing: copied as of one moment, checked and counted.
 //!
-//! A copy is one file without a log beside it. Whoever writes meanwhile goes on; its log grows until the copy is done.
+//! A copy is one file without a write-ahead log. Writers continue meanwhile; the log grows until the copy is done.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +19,7 @@ const BUSY_FOR_READERS: Duration = Duration::from_secs(5);
 /// The most that one check says of one file.
 const COMPLAINTS: usize = 10;
 
-/// What a SQLite file of an installation holds.
+/// The contents of a SQLite file of an installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// The main database.
@@ -90,12 +90,12 @@ pub struct TableRows {
     pub rows: u64,
 }
 
-/// The last key that a table has given to a row.
+/// The last key that a table has assigned to a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastKey {
     /// Name of the table.
     pub table: String,
-    /// The key; 0 when it has given none.
+    /// The key; 0 when it has assigned none.
     pub key: i64,
 }
 
@@ -115,12 +115,12 @@ impl DatabaseFile {
         Self::open_with(file, SqliteConnectOptions::new().foreign_keys(false).busy_timeout(BUSY)).await
     }
 
-    /// Opens a file that is there, to read alone: nothing is written beside it that was not there before.
+    /// Opens an existing file read-only: no new file is created beside it.
     ///
     /// # Errors
     /// When it is not there or cannot be opened.
     pub async fn open_to_read(file: &Path) -> Result<Self, FileError> {
-        // Without a log beside it nobody writes, and none needs to be made.
+        // Without a log beside the file there is no writer, and none needs to be made.
         let log = file.with_file_name(format!("{}-wal", file.file_name().unwrap_or_default().display()));
         let options = SqliteConnectOptions::new().foreign_keys(false).read_only(true);
         let options = options.busy_timeout(BUSY_FOR_READERS);
@@ -136,7 +136,7 @@ impl DatabaseFile {
         }
     }
 
-    /// Copies the whole database, as it is now, to a file that is not there yet. The caller makes the copy durable.
+    /// Copies the whole database, as it is now, to a file that does not exist yet. The caller makes the copy durable.
     ///
     /// # Errors
     /// When it cannot be read, or the copy cannot be written.
@@ -146,7 +146,7 @@ impl DatabaseFile {
         copied.map(|_| ()).map_err(|problem| self.failed(problem))
     }
 
-    /// What SQLite finds wrong in it; nothing is found in a sound file.
+    /// The defects that SQLite finds in the file; empty for a sound file.
     ///
     /// # Errors
     /// When it is no database, or cannot be read.
@@ -154,7 +154,7 @@ impl DatabaseFile {
         self.checked_by("integrity_check").await
     }
 
-    /// The same without comparing indexes with their tables, which takes a part of the time.
+    /// The same without comparing indexes with their tables, which is faster.
     ///
     /// # Errors
     /// When it is no database, or cannot be read.
@@ -180,7 +180,7 @@ impl DatabaseFile {
         step.map_err(|problem| self.failed(problem))
     }
 
-    /// The first step of its schema that this program does not know.
+    /// The first migration of its schema that this program does not know.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -265,7 +265,7 @@ impl DatabaseFile {
         numbers.map_err(|problem| self.failed(problem))
     }
 
-    /// The last keys that its tables have given.
+    /// The last keys that its tables have assigned.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -276,7 +276,7 @@ impl DatabaseFile {
         Ok(keys.into_iter().map(|(table, key)| LastKey { table, key }).collect())
     }
 
-    /// Lets its tables give no key that is not above these.
+    /// Raises the last keys of its tables, so that later keys are above these.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -321,7 +321,7 @@ mod tests {
         connection.close().await.unwrap();
     }
 
-    /// A row that was made after the copy has a key that the copy does not give again.
+    /// A row that was added after the copy has a key that the copy does not assign again.
     #[tokio::test]
     async fn keys_that_were_given_are_not_given_again() {
         let folder = tempfile::tempdir().unwrap();

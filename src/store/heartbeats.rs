@@ -80,7 +80,7 @@ pub async fn rotate(
     Ok(())
 }
 
-/// From now on deadlines count from `at`.
+/// Makes deadlines count from `at` from now on.
 ///
 /// # Errors
 /// When the database fails.
@@ -114,7 +114,7 @@ pub async fn of_services(
     Ok(found)
 }
 
-/// The service whose address has this hash. Organisations do not matter here: the secret says it all.
+/// The service whose address has this hash, of any organisation: the secret alone grants access.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -135,8 +135,8 @@ pub async fn find_by_hash(
     Ok(Some(Pinged { service, id: read_id(service, &id)?, is_paused: paused_at.is_some() }))
 }
 
-/// Notes a ping to the address with this hash, as it is stored: two pings never have one time. `None` when the
-/// address has gone meanwhile.
+/// Records a ping to the address with this hash, and returns it as stored: no two pings have the same time. `None`
+/// when the address was deleted meanwhile.
 ///
 /// # Errors
 /// When the database fails.

@@ -26,11 +26,11 @@ pub type Fingerprint = [u8; 32];
 /// One run of a request under a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The token that sent the key; keys of different tokens have nothing to do with each other.
+    /// The token that sent the key; keys of different tokens are independent.
     pub token: i64,
     /// The key.
     pub key: String,
-    /// Drawn anew for every run.
+    /// Random id of this run.
     pub claim: Id,
 }
 
@@ -39,29 +39,30 @@ pub struct Run {
 pub struct StoredAnswer {
     /// The request that it answers.
     pub fingerprint: Fingerprint,
-    /// What is kept of the answer.
+    /// The stored answer.
     pub answer: KeptAnswer,
 }
 
-/// What is kept of an answer.
+/// The stored parts of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptAnswer {
     /// Its status and headers.
     pub head: AnswerHead,
     /// Sealed body; `None` when it was too long or has been cut.
     pub body: Option<String>,
-    /// Path of the resource from which it can be made again, `""` when the request may run again; `None` when neither is so.
+    /// Path of the resource from which it can be rendered again, `""` when the request may run again; `None` when
+    /// neither is possible.
     pub resource: Option<String>,
 }
 
-/// The status and the headers that are kept of an answer.
+/// The stored status and headers of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerHead {
     /// Status.
     pub status: u16,
     /// `Location`.
     pub location: Option<String>,
-    /// `Content-Language`: a repeated answer speaks the language of the first.
+    /// `Content-Language`: a repeated answer has the language of the first.
     pub language: Option<String>,
 }
 
@@ -76,7 +77,7 @@ pub enum Claimed {
     Answered(StoredAnswer),
 }
 
-/// A run that asks for its key.
+/// A run that claims its key.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRun<'a> {
     /// The run.
@@ -85,7 +86,7 @@ pub struct NewRun<'a> {
     pub fingerprint: &'a Fingerprint,
     /// The node that runs it.
     pub node: Id,
-    /// Now. While the time is doubted no answer is forgotten.
+    /// The present time. While it is doubted no answer is deleted.
     pub now: JudgedTime,
     /// The interval after which the key is free again unless the lease is prolonged, in milliseconds.
     pub lease_ms: i64,
@@ -122,7 +123,7 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
     }
     let known = Entity::find_by_id((run.token, run.key.clone())).lock_exclusive().one(connection).await?;
     match known {
-        // It was freed between the two statements: whoever comes next will have it.
+        // The key was freed between the two statements: the next request will get it.
         None => Ok(Claimed::Running),
         Some(known) if is_over(&known, now, lease_ms) => {
             Entity::update(row).exec(connection).await?;
@@ -136,7 +137,7 @@ pub async fn claim(connection: &impl ConnectionTrait, new: NewRun<'_>) -> Result
 const fn is_over(row: &Model, now: JudgedTime, lease_ms: i64) -> bool {
     let now_ms = now.at.ms();
     match row.status {
-        // A lease that ends later than any does was given before the clock was set back.
+        // A lease that ends later than possible was written before the clock was set back.
         None => row.leased_until <= now_ms || row.leased_until > now_ms + lease_ms + STEP_MS,
         Some(_) => now.is_trusted && row.accepted_at + REMEMBERED_MS <= now_ms,
     }
@@ -197,8 +198,8 @@ pub async fn kept_bytes(connection: &impl ConnectionTrait, token: i64) -> Result
     Ok(sum.flatten().unwrap_or_default())
 }
 
-/// Drops the oldest bodies of a token that can be made again, until they are this many bytes or none is left; returns how many
-/// they were.
+/// Deletes the oldest bodies of a token that can be rendered again, until their size is reduced by this many bytes or
+/// none is left; returns how many they were.
 ///
 /// # Errors
 /// When the database fails.
@@ -295,7 +296,7 @@ pub async fn free_all_running(connection: &impl ConnectionTrait) -> Result<(), M
     Ok(())
 }
 
-/// Forgets keys whose time is over.
+/// Deletes expired keys.
 ///
 /// # Errors
 /// When the database fails.

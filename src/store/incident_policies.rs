@@ -1,6 +1,6 @@
 //! Incident policies. Every finder is scoped by organisation.
 //!
-//! Whoever changes the order holds the lock of the organisation: places are 1, 2, 3 …, without gaps.
+//! Changes of the order need the lock of the organisation: positions are 1, 2, 3 …, without gaps.
 
 use std::collections::HashMap;
 
@@ -60,7 +60,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// Stores a policy at its place in the order; those behind make room. Its `key` is given by the database.
+/// Stores a policy at its position in the order; later ones move down. Its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -74,7 +74,7 @@ pub async fn insert(
     Ok(IncidentPolicy { key, ..policy })
 }
 
-/// Stores a changed policy, perhaps at another place in the order.
+/// Stores a changed policy, perhaps at another position in the order.
 ///
 /// # Errors
 /// When the database fails.
@@ -91,7 +91,7 @@ pub async fn update(
     Ok(())
 }
 
-/// Deletes a policy; those behind close the gap.
+/// Deletes a policy; later ones move up.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,8 +1,8 @@
 //! Incidents with their timelines, the services that they affect and the pages chosen for them.
 //!
-//! Writing is in `row_changes`, lists are in `list`, what hangs on an incident in `links`, the incidents of a service that is
-//! deleted in `of_service`, measured recovery in `recovery`, incidents of many services that are read in part in `excerpt`. Every
-//! finder is scoped by organisation, except those of `recovery`.
+//! Writing is in `row_changes`, lists are in `list`, rows that belong to an incident in `links`, the incidents of a
+//! deleted service in `of_service`, measured recovery in `recovery`, incidents of many services that are read in part
+//! in `excerpt`. Every finder is scoped by organisation, except those of `recovery`.
 
 mod affected;
 pub mod automation;
@@ -49,7 +49,8 @@ pub async fn find(
     row.map(rows::from_row).transpose()
 }
 
-/// Like [`find`], with everything that hangs on it, seen or not; others cannot change the incident until the transaction ends.
+/// Like [`find`], with everything that belongs to it, visible or not; others cannot change the incident until the
+/// transaction ends.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -68,7 +69,7 @@ pub async fn find_for_update(
     }
 }
 
-/// Like [`find_for_update`], by the key of the row, for whoever works for every organisation.
+/// Like [`find_for_update`], by the key of the row, for code that works for every organisation.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -85,7 +86,7 @@ pub async fn of_key_for_update(
     }
 }
 
-/// The incident with everything that hangs on it, as far as the sight shows it.
+/// The incident with everything that belongs to it, restricted to the sight.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

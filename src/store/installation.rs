@@ -1,4 +1,4 @@
-//! Facts of the installation itself: the check value that tells whether the secret key is the right one.
+//! Facts of the installation itself: the check value of the secret key.
 
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ActiveValue::Set, ConnectionTrait, EntityTrait, QuerySelect};

@@ -1,8 +1,8 @@
-//! Finds what ids in bodies and filters name: services and status pages of one organisation, all asked at once.
+//! Finds services and status pages of one organisation by the ids in bodies and filters, all in one query.
 //!
-//! For a filter the key is enough (`…_by_id`). Whoever is going to link something also gets its name, and the row is
-//! kept from being deleted until the transaction ends (`…_to_link`), in the order of the keys: two who link the same cannot
-//! wait for each other. Unknown and foreign ids are simply missing.
+//! For a filter the key is enough (`…_by_id`). Code that is going to link a resource also gets its name, and the row
+//! is kept from being deleted until the transaction ends (`…_to_link`), in the order of the keys: two transactions
+//! that link the same resources cannot wait for each other. Unknown and foreign ids are simply missing.
 
 use std::collections::HashMap;
 
@@ -51,7 +51,7 @@ pub async fn services_by_id(
     rows.into_iter().map(|(key, id)| Ok((read_id("service", key, &id)?, key))).collect()
 }
 
-/// Those of these ids that are services of the sight; they stay until the transaction ends.
+/// Those of these ids that are visible services; their rows are locked until the transaction ends.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -72,7 +72,7 @@ pub async fn services_to_link(
     Ok(services.into_iter().map(|service| (service.id, service)).collect())
 }
 
-/// Those of these ids that are status pages of the sight; they stay until the transaction ends.
+/// Those of these ids that are visible status pages; their rows are locked until the transaction ends.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -11,10 +11,10 @@ use crate::clock::Timestamp;
 use crate::id::Id;
 use crate::store::MainError;
 
-/// The begin of a time of listening, and the last moment at which it was known to last.
+/// The start of a time of listening, and the last moment at which it was known to last.
 pub type ListeningSpan = (Timestamp, Timestamp);
 
-/// Spans that are read: as many as are remembered.
+/// Maximum number of spans to read: as many as are remembered.
 const READ_MAX: u64 = 64;
 /// Rows that are kept.
 const KEPT: i64 = 1_000;
@@ -35,7 +35,7 @@ pub async fn insert(
     Ok(key)
 }
 
-/// Lets a span last until `to`; returns whether it is still there.
+/// Extends a span until `to`; returns whether it still exists.
 ///
 /// # Errors
 /// When the database fails.

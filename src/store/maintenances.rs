@@ -1,8 +1,7 @@
 //! Maintenances (contract 4.11). Every finder is scoped by organisation, except those of the clock (`due`).
 //!
-//! Writing is in `row_changes`. Which rows a list shows is in `filter`, who is covered and where it is shown in `links`,
-//! entries in `timeline`, the windows of covered services in `effect`, the maintenances of a service that is deleted in
-//! `of_service`.
+//! Writing is in `row_changes`, the filter of lists in `filter`, covered services and pages in `links`, entries in
+//! `timeline`, the windows of covered services in `effect`, the maintenances of a deleted service in `of_service`.
 
 pub mod due;
 pub mod effect;

@@ -1,4 +1,4 @@
-//! Services as other resources show them: key, id and name, read in one way.
+//! Services as other resources show them: key, id and name.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use watchkeeper_entities::service;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::store::MainError;
 
-/// Keys in one statement: a statement takes a limited number of values.
+/// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
 
 /// Reads the services that a query selects, in its order.
@@ -34,7 +34,7 @@ pub(super) async fn services(
     rows.into_iter().map(named).collect()
 }
 
-/// Reads the services with these keys, each once, whoever owns them; those that do not exist are missing.
+/// Reads the services with these keys, each once, of any organisation; those that do not exist are missing.
 ///
 /// # Errors
 /// When the database fails or an id cannot be read.

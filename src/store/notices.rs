@@ -1,5 +1,5 @@
-//! Notices: events that are no incidents. `lifecycle` begins and ends them, with their messages in the same transaction; writing
-//! is in `row_changes`.
+//! Notices: events that are not incidents. `lifecycle` starts and ends them, with their messages in the same
+//! transaction; writing is in `row_changes`.
 
 pub mod row_changes;
 
@@ -42,7 +42,7 @@ fn lasting() -> Select<Entity> {
     Entity::find().filter(Column::EndedAt.is_null())
 }
 
-/// The notices of an event that last, of every organisation.
+/// The open notices of an event, of every organisation.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -51,7 +51,7 @@ pub async fn lasting_of(connection: &impl ConnectionTrait, event: Event) -> Resu
     rows.all(connection).await?.iter().map(from_row).collect()
 }
 
-/// The notices of this page, newest first, and how many there are in all; of those that last, or of all.
+/// The notices of this page, newest first, and how many there are in all; open ones only, or all.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -1,4 +1,4 @@
-//! Channels by which people are told. Every finder is scoped by organisation, but that of the courier.
+//! Channels of notifications. Every finder is scoped by organisation, except those of the courier.
 
 use std::collections::HashMap;
 
@@ -78,7 +78,7 @@ pub async fn wanting(connection: &impl ConnectionTrait, event: Event) -> Result<
     Ok(wanted.into_tuple().all(connection).await?)
 }
 
-/// The channels with these keys, whoever owns them: for the courier.
+/// The channels with these keys, of any organisation: for the courier.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -86,7 +86,7 @@ pub async fn with_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Resul
     read_all(Entity::find().filter(Column::Id.is_in(keys.iter().copied())).all(connection).await?)
 }
 
-/// The channels of a kind that are switched on, whoever owns them: up to `limit` of those whose keys come after `after`, by key.
+/// The enabled channels of a kind, of any organisation: up to `limit` of those whose keys come after `after`, by key.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -128,7 +128,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// Stores a new channel; its `key` is given by the database.
+/// Stores a new channel; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -178,12 +178,12 @@ pub(super) async fn names_of_tag(
     Ok(named.map(|channel| channel.name).collect())
 }
 
-/// What a channel is told, as it is stored.
+/// The routing of a channel, as it is stored.
 #[derive(Serialize, Deserialize)]
 struct StoredRouting {
     events: Vec<String>,
-    /// Events that versions before these words do not know. They do not read this member, so that they can read the channel while
-    /// the nodes of a cluster are upgraded one by one.
+    /// Events that earlier versions do not know. They do not read this member, so that they can read the channel
+    /// while the nodes of a cluster are upgraded one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     added_events: Vec<String>,
     min_severity: String,
@@ -250,7 +250,8 @@ fn to_row(channel: &Channel) -> Result<ActiveModel, MainError> {
     })
 }
 
-/// The channels with these keys, whoever owns them; one that cannot be read is left out, so that it stops no other.
+/// The channels with these keys, of any organisation; one that cannot be read is left out, so that it does not block
+/// others.
 ///
 /// # Errors
 /// When the database fails.

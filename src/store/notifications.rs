@@ -1,15 +1,16 @@
-//! The outbox: messages for channels, written in the transaction of the fact, with every try to deliver them.
+//! The outbox: messages for channels, written in the transaction of the fact, with every attempt to deliver them.
 //!
-//! - `outbox`: messages are written, found and taken back
-//! - `courier`: what came of what was tried; nothing that answers a client may use it
-//! - `due`: what is due, channel by channel
-//! - `order`: what waits for what
-//! - `holds`: what waits for the end of quiet hours, or for a digest
-//! - `digests`: messages that a digest tells
-//! - `list`: what clients see of it
+//! - `outbox`: messages are written, found and deleted
+//! - `courier`: results of attempts; handlers of clients must not use it
+//! - `due`: due messages, channel by channel
+//! - `order`: the order of messages
+//! - `holds`: messages held for the end of quiet hours, or for a digest
+//! - `digests`: messages of a digest
+//! - `list`: the view of clients
 //!
-//! Of the messages of one channel about one subject only the first that waits is due; the next one is when that has ended. So
-//! they arrive in their order, and those behind cost nothing meanwhile. Mails to contacts have a line of their own each (`lines`).
+//! Of the messages of one channel about one subject only the first that waits is due; the next one is when that has
+//! ended. So they arrive in their order, and those behind cost nothing meanwhile. Mails to contacts have a line of
+//! their own each (`lines`).
 
 pub mod courier;
 pub mod digests;
@@ -74,7 +75,7 @@ fn from_row(row: &Model) -> Result<Delivery, MainError> {
     })
 }
 
-/// What holds a message; `None` when the reason cannot be read.
+/// The reason for holding a message; `None` when it cannot be read.
 fn hold_of(row: &Model) -> Option<Option<Hold>> {
     let Some(until) = row.held_until else { return Some(None) };
     let by = row.held_by.as_deref()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! What keeps a database from being used, in words for the operator; and the way up to date.
+//! Errors of opening a database, in words for the operator, with the way to bring it up to date.
 
 use sea_orm::{DatabaseConnection, DbErr};
 use sea_orm_migration::MigratorTrait;
@@ -8,11 +8,11 @@ use crate::store::error::{is_away, is_out_of_time};
 use crate::store::file_trouble::FileTrouble;
 use crate::store::upgrade_copy;
 
-/// An error while opening a database or bringing it up to date. What the driver said is part of the text, and not told
-/// a second time as its source.
+/// An error while opening a database or bringing it up to date. The text of the driver is part of this text, and not
+/// repeated as its source.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It cannot be reached or refuses us.
+    /// The server cannot be reached or refuses the connection.
     #[error("cannot open the database {url}: {}", without_urls(&problem.to_string()))]
     Connect {
         /// Address without credentials.
@@ -44,7 +44,7 @@ pub enum OpenError {
     Newer {
         /// Address without credentials.
         url: String,
-        /// The first step that this version does not know.
+        /// The first migration that this version does not know.
         step: String,
     },
     /// Its file cannot be used.
@@ -58,7 +58,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// An error of opening the database at `url`, which holds no credentials.
+    /// An error of opening the database at `url`, which has no credentials.
     pub(in crate::store) fn connect(url: &str, problem: DbErr) -> Self {
         let url = url.to_owned();
         match FileTrouble::of(&problem).filter(|_| is_file(&url)) {
@@ -67,7 +67,7 @@ impl OpenError {
         }
     }
 
-    /// Returns true if nobody answers there. That may change, a refusal will not.
+    /// Returns true if the server cannot be reached. That may change, a refusal will not.
     #[must_use]
     pub fn is_away(&self) -> bool {
         match self {
@@ -108,7 +108,7 @@ pub(in crate::store) async fn migrate<M: MigratorTrait>(
     })
 }
 
-/// The first step that was made there and is none of this program's.
+/// The first migration applied there that this program does not have.
 async fn unknown_step<M: MigratorTrait>(connection: &DatabaseConnection) -> Option<String> {
     let known = M::migrations();
     let is_known = |version: &str| known.iter().any(|step| step.name() == version);

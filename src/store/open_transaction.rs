@@ -1,4 +1,4 @@
-//! An open transaction of either database, as its driver has it.
+//! An open transaction of either database, with its driver.
 
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult,
@@ -13,17 +13,17 @@ use crate::store::postgres_transaction::{CopyParts, PostgresTransaction};
 pub enum OpenTransaction {
     /// Of a SQLite file: its own, or a savepoint of the common one.
     Sqlite(DatabaseTransaction),
-    /// PostgreSQL's own.
+    /// A transaction of PostgreSQL.
     Postgres(Bounded<PostgresTransaction>),
 }
 
 impl OpenTransaction {
-    /// Begins one of PostgreSQL's own.
+    /// Starts a transaction of PostgreSQL.
     pub(super) async fn begin_postgres(pool: &Bounded<DatabaseConnection>) -> Result<Self, DbErr> {
         Ok(Self::Postgres(pool.begin_postgres().await?))
     }
 
-    /// Begins one that only reads, and sees everything as it was at one moment.
+    /// Starts a read-only transaction that sees everything as of one moment.
     pub(super) async fn begin_snapshot(pool: &Bounded<DatabaseConnection>) -> Result<Self, DbErr> {
         match pool.get_database_backend() {
             DbBackend::Postgres => Ok(Self::Postgres(pool.begin_snapshot().await?)),
@@ -31,14 +31,14 @@ impl OpenTransaction {
         }
     }
 
-    /// Ends one that has only read. The connection of PostgreSQL is free a moment later.
+    /// Ends a read-only transaction. The connection of PostgreSQL is free a moment later.
     ///
     /// # Errors
     /// When SQLite fails.
     pub async fn end_reading(self) -> Result<(), DbErr> {
         match self {
             Self::Sqlite(transaction) => transaction.commit().await,
-            // The pool leaves it, and nobody waits for that.
+            // The pool rolls it back, without anybody waiting.
             Self::Postgres(transaction) => {
                 drop(transaction);
                 Ok(())
@@ -60,7 +60,8 @@ impl OpenTransaction {
         }
     }
 
-    /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were. Fails on SQLite, which has none.
+    /// Sends rows to a `COPY … FROM STDIN`, part by part; returns how many they were. Fails on SQLite, which has no
+    /// `COPY`.
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         match self {
             Self::Sqlite(_) => Err(DbErr::Custom("SQLite has no COPY".into())),

@@ -13,11 +13,11 @@ use crate::id::Id;
 use crate::model::access::Organisation;
 use crate::store::{MainError, incident_policies};
 
-/// Most keys per statement.
+/// Maximum number of keys per statement.
 const KEYS_AT_ONCE: usize = 1_000;
 
-/// Stores an organisation with the incident policy that stands from the start; its `key` is given by the database and
-/// returned in the result.
+/// Stores an organisation with its initial incident policy; its `key` is assigned by the database and returned in the
+/// result.
 ///
 /// # Errors
 /// When the database fails.
@@ -123,9 +123,9 @@ pub async fn ids(
     Ok(rows.into_iter().filter_map(|(key, id)| Some((key, id.parse().ok()?))).collect())
 }
 
-/// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that
-/// they allow. (SQLite's writing transactions exclude each other anyway.) Rows that only refer to it may still be written:
-/// their transaction may hold what this one waits for.
+/// Locks the organisation's row until the transaction ends, so that quota checks are atomic with the write that they
+/// allow. (SQLite's writing transactions exclude each other anyway.) Rows that only refer to it may still be written:
+/// their transaction may hold a lock that this one waits for.
 ///
 /// # Errors
 /// When the database fails.
@@ -134,8 +134,8 @@ pub async fn lock(connection: &impl ConnectionTrait, key: i64) -> Result<(), Mai
     Ok(())
 }
 
-/// Locks several organisations, the same way and always in the same order: whoever writes rows of more than one of them begins
-/// with this.
+/// Locks several organisations, the same way and always in the same order: a transaction that writes rows of more
+/// than one of them starts with this.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,5 +1,5 @@
-//! Services in trouble, as far as incidents follow them. Nothing that answers a client may use it but with services of
-//! its organisation: it works for all of them at once.
+//! Services in trouble, the input of incidents. The queries cover all organisations at once; handlers of clients must
+//! pass only services of their organisation.
 
 pub mod incident_end;
 
@@ -23,7 +23,7 @@ use crate::model::service_outline::ServiceOutline;
 use crate::store::MainError;
 use crate::store::services::outlines;
 
-/// Most keys in one statement: far below what a statement may bind.
+/// Maximum number of keys per statement: far below the limit of bound values.
 const CHUNK: usize = 1_000;
 
 /// The outages of these services that have one, kept from others until the transaction ends.
@@ -70,7 +70,7 @@ pub async fn services_of(
     connection: &impl ConnectionTrait,
     check_type: CheckType,
 ) -> Result<Vec<ServiceOutline>, MainError> {
-    // Asked of each outage, of which there are few, instead of all services.
+    // Evaluated for each outage, of which there are few, instead of all services.
     let of_type = Query::select()
         .expr(Expr::value(1))
         .from(service::Entity)
@@ -92,7 +92,7 @@ pub async fn services_of(
     outlines::by_keys(connection, &in_trouble).await
 }
 
-/// The outages of these partitions that are to be looked at by now, the longest waiting first.
+/// The outages of these partitions that are due by now, the longest waiting first.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -107,7 +107,7 @@ pub async fn due(
     rows.await?.iter().map(from_row).collect()
 }
 
-/// The time at which the next outage of these partitions is to be looked at.
+/// The time at which the next outage of these partitions is due.
 ///
 /// # Errors
 /// When the database fails.
@@ -161,7 +161,7 @@ pub async fn save(
     Ok(())
 }
 
-/// Forgets the outages of these services: they are over.
+/// Deletes the outages of these services: they are over.
 ///
 /// # Errors
 /// When the database fails.
@@ -172,7 +172,7 @@ pub async fn forget(connection: &impl ConnectionTrait, services: &[ServiceKey]) 
     Ok(())
 }
 
-/// Looks again then at those of these services that have recovered still.
+/// Sets the due time of those of these services that are still recovered.
 ///
 /// # Errors
 /// When the database fails.
@@ -192,7 +192,7 @@ pub async fn postpone_recovered(
     Ok(())
 }
 
-/// Looks at once at what has recovered of these incidents: the service that they waited for may be gone.
+/// Makes the recovered outages of these incidents due at once: the service that they waited for may be deleted.
 ///
 /// # Errors
 /// When the database fails.
@@ -212,7 +212,7 @@ pub async fn look_at_recovered(
     Ok(())
 }
 
-/// Looks at once at what has recovered of the incidents that affect one of these services.
+/// Makes the recovered outages of the incidents that affect one of these services due at once.
 ///
 /// # Errors
 /// When the database fails.
@@ -237,7 +237,7 @@ pub async fn look_at_recovered_beside(
     Ok(())
 }
 
-/// Looks at once at those of these services of whose trouble something is to be decided still.
+/// Makes the undecided outages of these services due at once.
 ///
 /// # Errors
 /// When the database fails.
@@ -257,8 +257,8 @@ pub async fn look_now(
     Ok(())
 }
 
-/// Looks at once at every outage of an organisation of which something is to be decided still, or whose incident may be over:
-/// its policies have changed.
+/// Makes every outage of an organisation due at once that is undecided, or whose incident may be over: its policies
+/// have changed.
 ///
 /// # Errors
 /// When the database fails.
@@ -276,8 +276,7 @@ pub async fn look_at_organisation(
     Ok(())
 }
 
-/// Outages of these partitions that wait for people, by service after `after`: something is to be decided, and no time is set
-/// for that.
+/// Outages of these partitions that wait for members, by service after `after`: undecided, but without a due time.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -298,7 +297,7 @@ pub async fn resting(
     rows.all(connection).await?.iter().map(from_row).collect()
 }
 
-/// What [`Outage::is_undecided`] says.
+/// The condition of [`Outage::is_undecided`] in SQL.
 fn undecided() -> Condition {
     Condition::any().add(Column::ToldAt.is_null()).add(Column::DownSince.is_not_null())
 }

@@ -1,6 +1,6 @@
 //! Facts that decide about the components of a status page, read with a constant number of queries (contract 4.14.5).
 //!
-//! The measurements are the engine's and are asked for by whoever shows the page.
+//! Measurements are not included: they come from the engine.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,10 +20,10 @@ use crate::store::MainError;
 use crate::store::scoped::{Rows, narrowed};
 use crate::store::services::outlines;
 
-/// Kinds of incidents that say something about services.
+/// Kinds of incidents that affect services.
 const KINDS: [IncidentKind; 2] = [IncidentKind::Standard, IncidentKind::AgentLiveness];
 
-/// The facts about one page, as far as the sight shows its services.
+/// The facts about one page, restricted to the services that the sight shows.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -71,7 +71,7 @@ async fn maintained(connection: &impl ConnectionTrait, page: i64) -> Result<Hash
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
-/// Keys of the organisation's open, published incidents that are more than notices.
+/// Keys of the organisation's open, published incidents that are not notices.
 fn open_incidents(organisation: i64) -> SelectStatement {
     incident::Entity::find()
         .select_only()

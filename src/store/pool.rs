@@ -1,8 +1,8 @@
 //! Pools of connections, and how each kind of database is tuned.
 //!
-//! SQLite runs in WAL mode with `synchronous=FULL`: what was committed survives a power cut. On PostgreSQL nobody waits for ever:
-//! the server ends statements that wait too long for a lock or take too long, and transactions that their client has
-//! forgotten. Work whose statements are long by design has a pool without a limit for statements.
+//! SQLite runs in WAL mode with `synchronous=FULL`: committed data survives a power cut. On PostgreSQL no client
+//! waits for ever: the server ends statements that wait too long for a lock or take too long, and transactions that
+//! their client has left open. Work whose statements are long by design has a pool without a limit for statements.
 
 use std::time::Duration;
 
@@ -17,20 +17,20 @@ use crate::config::limits::StoreLimits;
 const WRITER_CACHE_KIB: u32 = 16_384;
 /// Page cache of each reading connection; SQLite's own default.
 const READER_CACHE_KIB: u32 = 2_000;
-/// Pages in the write-ahead log before they are moved into the file: 64 MiB. Results of one service lie on one index
+/// Pages in the write-ahead log before they are moved into the file: 64 MiB. Results of one service are on one index
 /// page, so a page that changes several times between two checkpoints is moved once.
 const CHECKPOINT_PAGES: u32 = 16_384;
-/// Rows that SQLite's thread reads ahead of whoever takes them: with few, both threads wake each other all the time.
+/// Rows that SQLite's thread reads ahead of their consumer: with few, both threads wake each other all the time.
 const ROWS_AHEAD: usize = 1_024;
-/// The time for which a connection for long statements is kept without use.
+/// The time for which an unused connection for long statements is kept.
 const IDLE: Duration = Duration::from_secs(60);
-/// The time that PostgreSQL has for an answer that takes it no work, before that counts as silence: that it has ended a
-/// statement, or has left a transaction.
+/// The time that PostgreSQL has for an answer without work, before that counts as silence: that it has ended a
+/// statement, or a transaction.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
-/// The server asks a silent client after 10 s whether it lives, three times within 15 s, and then lets go of it.
+/// The server probes a silent client after 10 s, three times within 15 s, and then drops it.
 const KEEP_ALIVE: [(&str, &str); 3] =
     [("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "5"), ("tcp_keepalives_count", "3")];
-/// The time for which a connection that was given back counts as alive.
+/// The time for which a connection that was returned counts as alive.
 const TRUSTED: Duration = Duration::from_secs(1);
 /// The time after which a statement that is long by design counts as unanswered.
 pub(super) const LONGEST: Duration = Duration::from_secs(3_600);
@@ -69,11 +69,11 @@ async fn sqlite(
     sea_orm::Database::connect(options).await
 }
 
-/// Connections to a PostgreSQL, which may come later.
+/// Connections to a PostgreSQL server, which may become available later.
 pub(super) async fn postgres(url: &str, limits: &StoreLimits) -> Result<DatabaseConnection, DbErr> {
     let mut options = options(url, limits.postgres_connections, limits);
     let statement = format!("{}s", limits.statement_timeout_seconds);
-    // The question whether a connection lives takes as long as most statements.
+    // The check whether a connection is alive takes as long as most statements.
     options.min_connections(1).test_before_acquire_if_idle_for(TRUSTED);
     connect_lazily(options, limits, vec![("statement_timeout", statement)]).await
 }
@@ -95,7 +95,7 @@ async fn connect_lazily(
     settings.push(("idle_in_transaction_session_timeout", idle));
     // No other limit ends a statement that waits for its client, as a COPY does, behind a network that swallows packets.
     settings.extend(KEEP_ALIVE.map(|(name, value)| (name, value.to_owned())));
-    // A connection that comes back says that it was in no transaction: nearly none is.
+    // A returned connection warns that it was in no transaction: nearly none is.
     settings.push(("client_min_messages", "error".into()));
     options.connect_lazy(true);
     options.map_sqlx_postgres_pool_opts(|pool| {
@@ -105,9 +105,9 @@ async fn connect_lazily(
     sea_orm::Database::connect(options).await
 }
 
-/// Leaves the transaction that a connection may have been given back in: a `BEGIN` that was given up, by its deadline or
-/// with its request, may have happened, and the driver does not know of it. An error makes the pool close the connection at
-/// once, so that one behind a dead network holds nobody's place.
+/// Ends the transaction that a returned connection may be in: a `BEGIN` that was given up, by its deadline or with
+/// its request, may have happened without the driver's knowledge. An error makes the pool close the connection at
+/// once, so that one behind a dead network takes no slot.
 async fn leave_transaction(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
     let left = tokio::time::timeout(ANSWER_LIMIT, connection.execute("ROLLBACK")).await;
     left.map_err(|_| sqlx::Error::PoolTimedOut)??;

@@ -1,7 +1,7 @@
-//! A transaction of PostgreSQL on a connection of the pool. It takes in rows by `COPY` as well, which sea-orm's own
+//! A transaction of PostgreSQL on a connection of the pool. It also takes in rows by `COPY`, which sea-orm's own
 //! transactions cannot do.
 //!
-//! Dropping it undoes it: the pool leaves the transaction of a connection that comes back (see `pool`).
+//! Dropping it undoes it: the pool ends the transaction of a returned connection (see `pool`).
 
 use std::sync::Arc;
 
@@ -25,9 +25,9 @@ pub struct PostgresTransaction {
 }
 
 impl PostgresTransaction {
-    /// Begins one on the next connection that is free, by this `BEGIN …`: all that is said of it takes one exchange.
+    /// Starts one on the next free connection, by this `BEGIN …`: all of its settings take one exchange.
     ///
-    /// A connection that was used just now may be dead: then nothing has begun, and the next one is tried.
+    /// A connection that was used a moment ago may be dead: then nothing has started, and the next one is tried.
     pub(super) async fn begin(pool: &PgPool, text: &'static str) -> Result<Self, DbErr> {
         let mut untried = pool.options().get_max_connections();
         loop {
@@ -51,12 +51,12 @@ impl PostgresTransaction {
         self.execute_unprepared("ROLLBACK").await.map(drop)
     }
 
-    /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were.
+    /// Sends rows to a `COPY … FROM STDIN`, part by part; returns how many they were.
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         let mut connection = self.connection.lock().await;
         let mut copying = Copying { connection: &mut connection, is_over: false };
         let copied = copy(copying.connection, text, parts).await;
-        // The server has said how it ended: it expects the next statement.
+        // The server has reported how it ended: it expects the next statement.
         copying.is_over = matches!(copied, Ok(_) | Err(sqlx::Error::Database(_)));
         drop(copying);
         copied.map_err(not_executed)
@@ -71,8 +71,8 @@ async fn copy(connection: &mut PgConnection, text: &str, parts: CopyParts<'_>) -
     copy.finish().await
 }
 
-/// A connection in the middle of a `COPY`. If that is given up half-way, nobody may use the connection any more: it would
-/// take what the server still says of the rows for the answer to its next statement.
+/// A connection in the middle of a `COPY`. If that is given up half-way, the connection must not be used any more:
+/// the rest of the server's reply would be taken for the answer to the next statement.
 struct Copying<'c> {
     connection: &'c mut PoolConnection<Postgres>,
     is_over: bool,

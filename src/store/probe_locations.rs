@@ -1,7 +1,7 @@
-//! Locations in other places. A machine becomes one by an enrolment, which is used once.
+//! Remote locations. A machine becomes one by an enrolment, which is used once.
 //!
-//! A location is never deleted: its code stands in results, and is not given to another place. One that is no longer in
-//! use is disabled.
+//! A location is never deleted: its code is part of results, and is not reused for another location. One that is no
+//! longer in use is disabled.
 
 use sea_orm::sea_query::{Expr, OnConflict};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
@@ -15,7 +15,7 @@ use crate::store::MainError;
 /// The permission, for a while, to become a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enrolment {
-    /// Names it; the secret that proves it is on the bus.
+    /// Its id; the secret that proves it is on the bus.
     pub id: Id,
     /// The time until which it can be used.
     pub expires_at: Timestamp,
@@ -54,7 +54,8 @@ pub struct StoredLocation {
     pub created_at: Timestamp,
 }
 
-/// Stores a location that waits for its machine. Returns false if the code is taken, also by one that is disabled.
+/// Stores a location that waits for its machine. Returns false if the code is taken, including by a disabled
+/// location.
 ///
 /// # Errors
 /// When the database fails.
@@ -81,7 +82,8 @@ pub async fn insert(
     Ok(Entity::insert(row).on_conflict(once).exec_without_returning(connection).await? == 1)
 }
 
-/// Lets another machine become the location. The present one stays it until then. Returns false for an unknown code.
+/// Prepares the enrolment of another machine as the location. The present one keeps it until then. Returns false for
+/// an unknown code.
 ///
 /// # Errors
 /// When the database fails.
@@ -101,8 +103,8 @@ pub async fn invite(
 }
 
 /// Makes the machine with these keys the location that the enrolment is for, and uses the enrolment up. `None`: it is
-/// unknown, used by another machine, or has expired. A machine that asks again, because it has heard no answer, is told
-/// the same.
+/// unknown, used by another machine, or has expired. A machine that repeats the request, because the answer was lost,
+/// gets the same answer.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -135,7 +137,7 @@ pub async fn enrol(
     Ok(Some(from_row(row)?.location))
 }
 
-/// Takes a location out of use; its machine is the location no longer. Returns false for an unknown code.
+/// Disables a location; its machine is the location no longer. Returns false for an unknown code.
 ///
 /// # Errors
 /// When the database fails.
@@ -165,7 +167,7 @@ pub async fn get(
     row.map(from_row).transpose()
 }
 
-/// Returns every location, by code. One that cannot be read is logged and left out: the others go on.
+/// Returns every location, by code. One that cannot be read is logged and left out, without harm to the others.
 ///
 /// # Errors
 /// When the database fails.

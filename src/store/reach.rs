@@ -10,10 +10,10 @@ use crate::model::outage::Outage;
 use crate::model::service::{NamedService, ServiceKey};
 use crate::store::{MainError, dependencies, named, outages};
 
-/// Services in one statement: far below what a statement may bind.
+/// Services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
-/// Those of these services that are unreachable, and because of whom.
+/// Those of these services that are unreachable, each with the service that causes it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

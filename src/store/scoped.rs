@@ -1,7 +1,7 @@
-//! The rows that an access scope shows: services that carry one of its tags, and what hangs on them.
+//! The rows that an access scope shows: services that carry one of its tags, and the rows that depend on them.
 //!
-//! Each condition is one more `EXISTS` on the statement of the whole organisation; without a scope there is none. Scopes
-//! and tags are read in the statement itself, so a change of either counts from the next request on.
+//! Each condition is one more `EXISTS` on the statement of the whole organisation; without a scope there is none.
+//! Scopes and tags are read in the statement itself, so a change of either counts from the next request on.
 
 use sea_orm::sea_query::{
     Expr, ExprTrait as _, IntoColumnRef, IntoIden, IntoTableRef, Query, SelectStatement, SimpleExpr,
@@ -75,7 +75,7 @@ impl Rows {
     }
 }
 
-/// Narrows a query to rows that the sight shows; one that is not confined leaves it as it is.
+/// Narrows a query to rows that the sight shows; a sight without a scope leaves it as it is.
 pub(super) fn narrowed<E: EntityTrait>(query: Select<E>, rows: Rows, sight: Sight) -> Select<E> {
     match rows.condition(sight) {
         Some(condition) => query.filter(condition),

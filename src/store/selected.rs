@@ -1,6 +1,6 @@
-//! The services that somebody asks for: by id, by a tag, by a status page that shows them; all of what is said counts.
+//! A selection of services: by id, by a tag, by a status page that shows them; all given conditions must hold.
 //!
-//! What is unknown, or lies outside of a sight, selects nothing. Everything is looked at as it stands.
+//! An unknown or invisible id, tag or page selects nothing. Present tags and pages count.
 
 use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait as _,
@@ -14,10 +14,10 @@ use crate::model::tag::TagName;
 use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, named, tags};
 
-/// Keys in one statement: a statement takes a limited number of values.
+/// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
 
-/// The services that somebody asks for.
+/// A selection of services.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Only the service with this id.
@@ -29,7 +29,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Returns true if nothing is said: every service is asked for.
+    /// Returns true if no condition is given: every service is selected.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         *self == Self::default()
@@ -77,7 +77,7 @@ pub async fn first(
     }
 }
 
-/// The statement for what is selected; `None` when that is nothing.
+/// The statement for the selected services; `None` when there cannot be any.
 async fn query(
     connection: &impl ConnectionTrait,
     sight: Sight,

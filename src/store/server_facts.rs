@@ -1,4 +1,4 @@
-//! Facts of a PostgreSQL server that is asked once, beside everything else.
+//! Facts of a PostgreSQL server that is queried once, independently of everything else.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DbBackend, DbErr, 
 /// The wait for a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 
-/// What a server says of itself.
+/// The server's own facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerFacts {
     /// Its version: `17.2`.
@@ -17,7 +17,7 @@ pub struct ServerFacts {
     pub now: DateTime<Utc>,
 }
 
-/// Asks the server behind this URL.
+/// Queries the server at this URL.
 ///
 /// # Errors
 /// When it cannot be reached, refuses, or does not answer in time.

@@ -21,7 +21,7 @@ use crate::model::sight::Sight;
 use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, PageWindow};
 
-/// Keys in one statement: a statement takes a limited number of values.
+/// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
 
 fn of_organisation(organisation: i64) -> Select<Entity> {
@@ -127,7 +127,7 @@ pub async fn organisations_with_services(connection: &impl ConnectionTrait) -> R
     Ok(owners.order_by_asc(Column::OrganisationId).into_tuple().all(connection).await?)
 }
 
-/// The services with these keys, whoever owns them: for whoever has found the keys in an organisation's rows.
+/// The services with these keys, of any organisation: for callers that found the keys in an organisation's rows.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -145,7 +145,7 @@ pub async fn by_keys(
     Ok(found)
 }
 
-/// Stores a new service; its `key` is given by the database and returned in the result.
+/// Stores a new service; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.
@@ -167,8 +167,8 @@ pub async fn update(connection: &impl ConnectionTrait, service: Service) -> Resu
     Ok(service)
 }
 
-/// Moves the time since when a service has history back to `at`, never ahead. Nothing else of it changes, nor does its
-/// revision: checks go on.
+/// Moves the start of a service's history back to `at`, never ahead. The service is otherwise unchanged, and so is
+/// its revision: checks continue.
 ///
 /// # Errors
 /// When the database fails.
@@ -183,7 +183,7 @@ pub async fn begin_history_at(
     Ok(())
 }
 
-/// Deletes the service and notes that its measurements are to be erased.
+/// Deletes the service and records that its measurements are to be erased.
 ///
 /// # Errors
 /// When the database fails.
@@ -261,7 +261,7 @@ fn to_row(service: &Service) -> ActiveModel {
         created_at: Set(service.created_at.ms()),
         updated_at: Set(service.updated_at.ms()),
         revision: Set(service.revision),
-        // Whoever writes a service leaves it to the maintenances.
+        // Set by maintenances, not by the writers of services.
         in_planned_maintenance: NotSet,
         ..settings::to_columns(service.settings.as_ref())
     }

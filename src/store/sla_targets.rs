@@ -1,7 +1,7 @@
-//! SLA targets. Every finder takes a sight: who is confined to an access scope sees the targets of services that it shows, and
-//! those of its own tags, all of whose services it shows.
+//! SLA targets. Every finder takes a sight: a token confined to an access scope sees the targets of services that it
+//! shows, and those of its own tags, all of whose services it shows.
 //!
-//! Who writes a target holds the lock of the organisation, so that its tag and its service stay.
+//! A writer of a target holds the lock of the organisation, so that its tag and its service stay.
 
 use std::collections::HashMap;
 
@@ -82,7 +82,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(seen(Sight::whole(organisation)).count(connection).await?)
 }
 
-/// Stores a new target; its `key` is given by the database.
+/// Stores a new target; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -143,7 +143,7 @@ async fn with_subjects(
     rows.into_iter().map(|row| from_row(row, &subjects)).collect()
 }
 
-/// What targets are about, by the keys of their rows.
+/// The subjects of targets, by the keys of their rows.
 #[derive(Default)]
 struct Subjects {
     services: HashMap<i64, NamedService>,

@@ -1,6 +1,6 @@
 //! Status pages. Every finder is scoped by organisation.
 //!
-//! Which slug a page gets is settled in `slugs`; what other tables add to the picture of a page is read in `shown`.
+//! The slug of a page is assigned in `slugs`; parts of a page from other tables are read in `shown`.
 
 pub mod row;
 pub mod shown;
@@ -57,8 +57,8 @@ pub async fn find_for_update(
     query.one(connection).await?.map(from_row).transpose()
 }
 
-/// The pages of the sight in this window, oldest first, and how many there are in all; with a slug only the page that
-/// has it.
+/// The visible pages of this window, oldest first, and how many there are in all; with a slug only the page that has
+/// it.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -99,7 +99,7 @@ pub async fn count_published(connection: &impl ConnectionTrait, organisation: i6
     Ok(of_organisation(organisation).filter(Column::IsPublished.eq(true)).count(connection).await?)
 }
 
-/// Stores all fields of the page but its slug, which only [`slugs::rename`] changes.
+/// Stores all fields of the page except its slug, which only [`slugs::rename`] changes.
 ///
 /// # Errors
 /// When the database fails.
@@ -110,7 +110,7 @@ pub async fn update(connection: &impl ConnectionTrait, page: &Statuspage) -> Res
     Ok(())
 }
 
-/// Deletes the page with everything that hangs on it; its slug is kept for the organisation for a while.
+/// Deletes the page with everything that belongs to it; its slug is kept for the organisation for a while.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,5 +1,5 @@
-//! Facts for the subscribers of status pages, each once. `lifecycle` decides which there are, and writes them in the transaction
-//! of what they tell. `pages` says which pages show an incident or a maintenance.
+//! Facts for the subscribers of status pages, each once. `lifecycle` decides which there are, and writes them in the
+//! transaction of the change. `pages` finds the pages that show an incident or a maintenance.
 
 pub mod pages;
 

@@ -1,9 +1,9 @@
 //! Groups that follow a tag (contract 4.14.4): one managed child per service that carries it.
 //!
-//! Both directions call in here within their own transaction: a service that was created, renamed or retagged
-//! ([`follow_services`]), a group whose tag was set, changed or cleared ([`follow_group`]). Both lock the organisation first,
-//! so that of a new group and a new service at the same moment one sees the other. What has to change is decided by
-//! [`Synchronisation`].
+//! Both directions are called within the caller's transaction: a service that was created, renamed or retagged
+//! ([`follow_services`]), a group whose tag was set, changed or cleared ([`follow_group`]). Both lock the
+//! organisation first, so that of a new group and a new service at the same moment one sees the other. The changes
+//! are decided by [`Synchronisation`].
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,10 +24,10 @@ use crate::model::service::ServiceKey;
 use crate::store::components::{from_row, to_row};
 use crate::store::{MainError, components, named, organisations};
 
-/// Values of one statement; far below what both databases take.
+/// Values per statement; far below the limits of both databases.
 const CHUNK: usize = 500;
 
-/// Lets the groups of the organisation follow these services, which were created, renamed or given other tags.
+/// Updates the groups of the organisation for these services, which were created, renamed or given other tags.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -63,7 +63,7 @@ pub async fn follow_services(
     Ok(())
 }
 
-/// Lets a group follow its tag, which was set, changed or cleared.
+/// Updates a group for its tag, which was set, changed or cleared.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -99,8 +99,8 @@ pub async fn follow_group(
     carry_out(connection, synchronisation.changes(), now).await
 }
 
-/// Removes the components that the synchronisation made for a service, before the service itself goes. Those that people
-/// linked stay and lose their link with it.
+/// Removes the components that the synchronisation made for a service, before the service itself is deleted. Those
+/// that members linked stay and lose their link with it.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,7 +1,7 @@
 //! Tags. Every finder is scoped by organisation.
 //!
-//! Who adds a tag holds the lock of the organisation ([`organisations::lock`](crate::store::organisations::lock)):
-//! that makes "find or create" exact and quotas atomic. An empty `value` in the table stands for no value.
+//! Adding a tag needs the lock of the organisation ([`organisations::lock`](crate::store::organisations::lock)): that
+//! makes "find or create" exact and quotas atomic. An empty `value` in the table means no value.
 
 use std::collections::HashMap;
 
@@ -119,7 +119,7 @@ pub async fn list(
     Ok((rows.into_iter().map(from_row).collect::<Result<_, _>>()?, total))
 }
 
-/// The column in the order of its bytes, which is SQLite's own, whatever language a PostgreSQL database sorts by.
+/// The column in the order of its bytes, which is SQLite's own, regardless of the language of a PostgreSQL database.
 fn by_bytes(connection: &impl ConnectionTrait, column: Column) -> SimpleExpr {
     match connection.get_database_backend() {
         DbBackend::Postgres => Expr::cust_with_expr(r#"$1 COLLATE "C""#, Expr::col(column)),
@@ -127,7 +127,7 @@ fn by_bytes(connection: &impl ConnectionTrait, column: Column) -> SimpleExpr {
     }
 }
 
-/// Returns the number of tags that people have made, which the quota `tags` counts.
+/// Returns the number of tags that members have made, which the quota `tags` counts.
 ///
 /// # Errors
 /// When the database fails.
@@ -191,7 +191,7 @@ pub async fn of_services(
     Ok(found)
 }
 
-/// The tags of these rows, whoever owns them: for whoever has found the keys in an organisation's rows.
+/// The tags of these rows, of any organisation: for callers that found the keys in an organisation's rows.
 pub(super) async fn by_rows(
     connection: &impl ConnectionTrait,
     rows: &[i64],
@@ -228,7 +228,7 @@ pub async fn keys_of_services(
     Ok(tags)
 }
 
-/// Stores a new tag; its `row` is given by the database and returned in the result.
+/// Stores a new tag; its `row` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.
@@ -248,7 +248,7 @@ pub async fn update(connection: &impl ConnectionTrait, tag: &Tag) -> Result<(), 
     Ok(())
 }
 
-/// Deletes the tag and takes it off all services.
+/// Deletes the tag and removes it from all services.
 ///
 /// # Errors
 /// When the database fails.
@@ -259,7 +259,7 @@ pub async fn delete(connection: &impl ConnectionTrait, tag: i64) -> Result<(), M
     Ok(())
 }
 
-/// Makes these the tags of the service: what is not among them is taken off.
+/// Makes these the tags of the service; all others are removed.
 ///
 /// # Errors
 /// When the database fails.
@@ -285,8 +285,8 @@ pub async fn set_of_service(
     Ok(())
 }
 
-/// Names of those who refer to the tag otherwise than by carrying it, in the language `locale`: as long as there are some, it
-/// must not be deleted.
+/// Names of the resources that refer to the tag otherwise than by carrying it, in the language `locale`: as long as
+/// there are some, it must not be deleted.
 ///
 /// # Errors
 /// When the database fails.
@@ -331,7 +331,7 @@ pub async fn users(
     Ok(names)
 }
 
-/// The names of the access scopes that the tag belongs to.
+/// The names of the access scopes with this tag.
 async fn scopes_with(connection: &impl ConnectionTrait, tag: i64) -> Result<Vec<String>, MainError> {
     let to_link = access_scope::Entity::belongs_to(access_scope_tag::Entity)
         .from(access_scope::Column::Id)

@@ -11,10 +11,10 @@ use crate::store::MainError;
 /// SHA-256 of a token's text.
 pub type TokenHash = [u8; 32];
 
-/// Keys in one statement: a statement takes a limited number of values.
+/// Keys per statement: a statement takes a limited number of values.
 const KEYS_AT_ONCE: usize = 1_000;
 
-/// Stores a token; its `key` is given by the database and returned in the result.
+/// Stores a token; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.
@@ -81,7 +81,7 @@ pub async fn by_keys(connection: &impl ConnectionTrait, keys: &[i64]) -> Result<
     Ok(found)
 }
 
-/// Revokes a token: its row goes, and with it every right. `false` when there is no such token.
+/// Revokes a token by deleting its row. `false` when there is no such token.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,7 +1,8 @@
-//! Writing transactions. On SQLite those that meet share one commit: a commit waits for the disk, a statement does not.
+//! Writing transactions. On SQLite concurrent ones share one commit: a commit waits for the disk, a statement does
+//! not.
 //!
-//! Each holds a savepoint of one common transaction while it is its turn, and is acknowledged only when that has reached
-//! the disk. One that fails undoes its own savepoint alone. On PostgreSQL every transaction is the server's.
+//! Each has a savepoint of one common transaction while it is its turn, and is acknowledged only when that has
+//! reached the disk. One that fails undoes only its own savepoint. On PostgreSQL every transaction is the server's.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock, PoisonError};
@@ -23,7 +24,7 @@ use crate::store::{MainError, Reader};
 /// A transaction that may write; dropping it rolls back. `E` is the error of its database.
 #[derive(Debug)]
 pub struct Transaction<E = MainError> {
-    /// `None` only while it begins and ends.
+    /// `None` only while it starts and ends.
     inner: Option<OpenTransaction>,
     seat: Option<Seat>,
     written: std::sync::Mutex<WriteSet>,
@@ -41,12 +42,12 @@ struct Seat {
 #[derive(Debug)]
 pub(super) struct Group {
     open: Option<Common>,
-    /// Every commit is marked here before anybody is told of it.
+    /// Every commit is marked here before it is acknowledged.
     changes: Arc<Changes>,
-    /// What became of the last writes.
+    /// The record of the last writes.
     disk: Arc<DiskRecord>,
-    /// The last transaction neither began nor ended as it should (a full disk). SQLite may have undone it by itself, the
-    /// driver still counts it as open, and would never begin another: the connection is replaced.
+    /// The last transaction failed to start or end (a full disk). SQLite may have rolled it back by itself, the
+    /// driver still counts it as open, and would never start another: the connection is replaced.
     is_broken: bool,
 }
 
@@ -63,7 +64,7 @@ struct Common {
     outcome: Outcome,
     /// Transactions that have done their work and wait for the commit.
     waiting: usize,
-    /// Nobody joins any more: something in it failed, and what that did to it is not known for certain.
+    /// Closed for further members: a part of it failed, with an uncertain effect.
     is_closed: bool,
     /// The writes of the transactions that wait for the commit.
     written: Vec<WriteSet>,
@@ -75,10 +76,10 @@ impl Group {
         Self { open: None, changes, disk, is_broken: false }
     }
 
-    /// Commits what is open and tells everybody who waits.
+    /// Commits the open transaction and notifies all waiters.
     async fn end(&mut self) -> Result<(), DbErr> {
         let Some(common) = self.open.take() else { return Ok(()) };
-        // So it stays if the runtime ends meanwhile.
+        // It stays broken if the runtime ends meanwhile.
         self.is_broken = true;
         let result = common.outer.commit().await;
         match &result {
@@ -88,34 +89,35 @@ impl Group {
                     self.disk.note_written();
                 }
             }
-            // Nobody knows for certain what has become of it.
+            // The outcome is uncertain.
             Err(error) => {
                 self.changes.mark_all();
                 self.disk.note_failed(error);
             }
         }
-        // Nobody else sets it: whoever ends the group has taken it.
+        // Set only here: the task that ends the group has taken it.
         let told = result.as_ref().copied().map_err(reason);
         self.is_broken = result.is_err();
         let _ = common.outcome.set(told);
-        // What could not be ended keeps other processes from writing for as long as its connection lives.
+        // A transaction that could not be ended keeps other processes from writing for as long as its connection
+        // lives.
         if let Err(error) = self.mend(&common.writer).await {
             tracing::warn!(%error, "the connection that writes could not be replaced");
         }
         result
     }
 
-    /// Returns true when what is open takes nobody in and has to be committed first.
+    /// Returns true when the open transaction is closed for further members and has to be committed first.
     fn is_closed(&self) -> bool {
         self.open.as_ref().is_some_and(|common| common.is_closed)
     }
 
-    /// Returns true when what is open is the transaction with this outcome.
+    /// Returns true when the open transaction is the one with this outcome.
     fn is_still_open(&self, outcome: &Outcome) -> bool {
         self.open.as_ref().is_some_and(|common| Arc::ptr_eq(&common.outcome, outcome))
     }
 
-    /// Replaces a connection of which it is not known what its last transaction left behind.
+    /// Replaces a connection whose state after its last transaction is uncertain.
     async fn mend(&mut self, writer: &DatabaseConnection) -> Result<(), DbErr> {
         if self.is_broken {
             replace_connection(writer).await?;
@@ -151,7 +153,8 @@ impl Group {
     }
 }
 
-/// Commits what takes nobody in any more, in a task of its own: a caller who gives up meanwhile does not cut it off.
+/// Commits a transaction that is closed for further members, in a task of its own: a caller that gives up meanwhile
+/// does not interrupt it.
 async fn end_closed(mut guard: OwnedMutexGuard<Group>) -> Result<OwnedMutexGuard<Group>, DbErr> {
     let ended = tokio::spawn(async move {
         if let Err(error) = guard.end().await {
@@ -162,7 +165,7 @@ async fn end_closed(mut guard: OwnedMutexGuard<Group>) -> Result<OwnedMutexGuard
     ended.await.map_err(|error| DbErr::Custom(error.to_string()))
 }
 
-/// The driver's reason, for everybody who shares it.
+/// The driver's reason, for all members that share it.
 fn reason(error: &DbErr) -> RuntimeErr {
     match error {
         DbErr::Conn(reason) | DbErr::Exec(reason) | DbErr::Query(reason) => reason.clone(),
@@ -170,7 +173,7 @@ fn reason(error: &DbErr) -> RuntimeErr {
     }
 }
 
-/// Closes the one connection of the pool, which opens another when it is asked.
+/// Closes the one connection of the pool, which opens another on the next use.
 async fn replace_connection(writer: &DatabaseConnection) -> Result<(), DbErr> {
     let failed = |error: sqlx::Error| DbErr::Conn(RuntimeErr::SqlxError(Arc::new(error)));
     let connection = writer.get_sqlite_connection_pool().acquire().await.map_err(failed)?;
@@ -187,7 +190,7 @@ impl<E> Transaction<E> {
         Ok(Self::new(Some(OpenTransaction::begin_postgres(writer).await?), None))
     }
 
-    /// A transaction that shares its commit with those that it meets. Waits at most `patience` for its turn.
+    /// A transaction that shares its commit with concurrent ones. Waits at most `patience` for its turn.
     pub(super) async fn shared(
         writer: &DatabaseConnection,
         turn: &Arc<Mutex<Group>>,
@@ -199,7 +202,7 @@ impl<E> Transaction<E> {
         if guard.is_closed() {
             guard = end_closed(guard).await?;
         }
-        // It has its seat before it joins: given up meanwhile, it ends what it has opened.
+        // It takes its seat before it joins: if given up meanwhile, it ends the transaction that it has opened.
         let mut transaction = Self::new(None, Some(Seat { turn, guard }));
         if let Some(seat) = &mut transaction.seat {
             transaction.inner = Some(OpenTransaction::Sqlite(seat.guard.join(writer).await?));
@@ -207,12 +210,12 @@ impl<E> Transaction<E> {
         Ok(transaction)
     }
 
-    /// Says whom the writes of this transaction concern: what was kept of others stays. May be said more than once.
+    /// Names the scope of the writes of this transaction: cached data of others stays. May be called more than once.
     pub fn concerns(&self, scope: Scope) {
         self.with_written(|written| written.concern(scope));
     }
 
-    /// The same, unless it was said already.
+    /// The same, unless a scope was named already.
     pub fn concerns_at_most(&self, scope: Scope) {
         self.with_written(|written| {
             if !written.is_narrow() {
@@ -221,13 +224,14 @@ impl<E> Transaction<E> {
         });
     }
 
-    /// Sends rows to a `COPY … FROM STDIN`, part by part; how many they were. Fails on SQLite, which has none.
+    /// Sends rows to a `COPY … FROM STDIN`, part by part; returns how many they were. Fails on SQLite, which has no
+    /// `COPY`.
     pub(super) async fn copy_in(&self, text: &str, parts: CopyParts<'_>) -> Result<u64, DbErr> {
         self.with_written(|written| written.note(text));
         self.open().copy_in(text, parts).await
     }
 
-    /// A statement that failed for want of space says so as well as a commit.
+    /// A statement that failed for lack of space is recorded like a commit.
     fn note_failure(&self, error: &DbErr) {
         if let Some(seat) = self.seat.as_ref().filter(|_| is_disk_full(error)) {
             seat.guard.disk.note_failed(error);
@@ -250,10 +254,10 @@ impl<E> Transaction<E> {
         let Some(inner) = self.inner.take() else { return Ok(()) };
         let written = self.with_written(std::mem::take);
         if let Some(common) = self.seat.as_mut().and_then(|seat| seat.guard.open.as_mut()) {
-            // Before it is released: a caller who gives up meanwhile does not learn whether it was.
+            // Before it is released: a caller that gives up meanwhile does not learn whether it was.
             common.written.push(written);
         }
-        // The seat stays until then: when this fails or is given up, dropping it ends what is open.
+        // The seat stays until then: when this fails or is given up, dropping it ends the open transaction.
         inner.commit().await?;
         match self.seat.take() {
             Some(seat) => seat.common_commit().await,
@@ -277,32 +281,33 @@ impl<E: From<DbErr>> Transaction<E> {
     /// Commits. Returns when everything is durable.
     ///
     /// # Errors
-    /// When the database fails; then nothing of it has happened, unless PostgreSQL gave no answer to the commit: then nobody
-    /// knows.
+    /// When the database fails; then nothing of it has happened, unless PostgreSQL gave no answer to the commit: then
+    /// the outcome is unknown.
     pub async fn commit(self) -> Result<(), E> {
         Ok(self.try_commit().await?)
     }
 
-    /// Undoes everything, and returns when what was read is durable: others of the common transaction may have written it.
+    /// Undoes everything, and returns when all data that was read is durable: other members of the common transaction
+    /// may have written it.
     ///
     /// # Errors
-    /// When the database fails; then it is not known what has become of that which was read.
+    /// When the database fails; then the outcome of the data that was read is unknown.
     pub async fn undo(self) -> Result<(), E> {
         Ok(self.try_undo().await?)
     }
 }
 
 impl Seat {
-    /// Gives the turn to the next one, and returns when the common transaction is committed.
+    /// Passes the turn to the next one, and returns when the common transaction is committed.
     async fn common_commit(self) -> Result<(), DbErr> {
         let Self { turn, mut guard } = self;
         let Some(common) = &mut guard.open else { return Ok(()) };
         common.waiting += 1;
         let outcome = Arc::clone(&common.outcome);
         drop(guard);
-        // In a task of its own, so that a caller who gives up leaves no open transaction behind.
+        // In a task of its own, so that a caller that gives up leaves no open transaction behind.
         let committed = tokio::spawn(async move {
-            // Those who came meanwhile have done their work when this turn comes; the first one back commits for all.
+            // Later members have done their work when this turn comes; the first one back commits for all.
             let mut group = turn.lock_owned().await;
             if group.is_still_open(&outcome) {
                 return group.end().await;
@@ -319,7 +324,7 @@ impl Seat {
 
 impl<E> Drop for Transaction<E> {
     fn drop(&mut self) {
-        // Its rollback comes before whatever its connection does next.
+        // Its rollback is executed before the next statement of its connection.
         drop(self.inner.take());
         let Some(Seat { mut guard, .. }) = self.seat.take() else { return };
         let Some(common) = &mut guard.open else { return };
@@ -327,7 +332,7 @@ impl<E> Drop for Transaction<E> {
         if common.waiting > 0 {
             return;
         }
-        // Nobody will come back to end it, and an open transaction keeps other processes from writing.
+        // No task will end it later, and an open transaction keeps other processes from writing.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 if let Err(error) = guard.end().await {

@@ -1,6 +1,6 @@
-//! A main database that an installation is still being moved to: half an installation is not served.
+//! Detects a main database to which an installation is still being moved: it is not served.
 //!
-//! The marker is a table that `promotion` makes before all others and drops when everything is there and compared.
+//! The marker is a table that `promotion` creates before all others and drops when everything is moved and compared.
 
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 

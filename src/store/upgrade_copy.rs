@@ -1,6 +1,7 @@
-//! The copy of an embedded main database before a step changes its schema: there is no other way back.
+//! The copy of an embedded main database before a migration changes its schema: there is no other way back.
 //!
-//! It lies beside the database as `main.db.before-STEP`, the step being the first that was to come; the newest two are kept.
+//! It is beside the database as `main.db.before-STEP`, STEP being the first pending migration; the newest two are
+//! kept.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -30,14 +31,14 @@ pub(in crate::store) async fn keep_copy(
     connection: &DatabaseConnection,
     file: &Path,
 ) -> Result<Option<PathBuf>, String> {
-    // A database that cannot say what steps it has had is told of by the steps themselves.
+    // If the applied migrations cannot be read, the migrations themselves report the error.
     let Ok(had) = MainMigrator::get_migration_models(connection).await else { return Ok(None) };
     let steps = MainMigrator::migrations();
     let next = steps.iter().find(|step| had.iter().all(|known| known.version != step.name()));
     let Some(next) = next.filter(|_| !had.is_empty()) else { return Ok(None) };
     let copy = with_ending(file, &format!("before-{}", next.name()));
     if copy.exists() {
-        // Of a start that did not get to its end: it is older than anything that start has changed.
+        // Left by a start that did not finish: it is older than any change of that start.
         return Ok(Some(copy));
     }
     let unfinished = with_ending(file, "before.unfinished");

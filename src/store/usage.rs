@@ -15,7 +15,7 @@ use crate::store::{
 pub struct Usage {
     /// Services that are not paused.
     pub services: u64,
-    /// Tags that people made.
+    /// Tags that members made.
     pub tags: u64,
     /// All status pages.
     pub statuspages: u64,
@@ -39,7 +39,7 @@ pub struct Usage {
     pub oncall_schedules: u64,
 }
 
-/// Counts what the organisation has.
+/// Counts the resources of the organisation.
 ///
 /// # Errors
 /// When the database fails.

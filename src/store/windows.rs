@@ -1,7 +1,8 @@
-//! Spans in which people decided how the time of a service counts: pauses, status overrides, planned maintenance.
+//! Spans in which members decided how the time of a service counts: pauses, status overrides, planned maintenance.
 //!
-//! They are written in the transaction of the act itself, so uptime never depends on a message. At most one pause and
-//! one override is open per service, and one window for each maintenance: `maintenances::effect` opens and closes those.
+//! They are written in the transaction of the action itself, so uptime never depends on a message. At most one pause
+//! and one override is open per service, and one window for each maintenance: `maintenances::effect` opens and closes
+//! those.
 
 use sea_orm::sea_query::{CaseStatement, Expr};
 use sea_orm::{
@@ -84,7 +85,7 @@ async fn close(
     kind: &str,
     at: Timestamp,
 ) -> Result<(), MainError> {
-    // A clock that was set back must not end a window before it began.
+    // A clock that was set back must not end a window before its start.
     let not_before = CaseStatement::new()
         .case(Column::FromAt.gt(at.ms()), Expr::col(Column::FromAt))
         .finally(Expr::value(at.ms()));

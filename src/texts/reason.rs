@@ -1,4 +1,5 @@
-//! Why a service is in trouble, in one line for members: target, error, since when, which locations saw it.
+//! The reason why a service is in trouble, in one line for members: target, error, since when, which locations saw
+//! it.
 //!
 //! Codes and texts of errors are English in every language, as the check history shows them.
 
@@ -7,17 +8,17 @@ use crate::model::outage_evidence::{OutageEvidence, duration, moment, seconds_be
 use crate::model::translated::Translated;
 use crate::texts::{Text, shortened};
 
-/// Most characters of a target in a line.
+/// Maximum number of characters of a target in a line.
 const TARGET_LENGTH: usize = 200;
-/// Most services that an entry of a timeline names.
+/// Maximum number of services that an entry of a timeline names.
 const LINES_MAX: usize = 10;
 
-/// The trouble of one service, as a line tells it.
+/// Facts about the trouble of one service, shown in one line.
 #[derive(Clone, Copy, Debug)]
 pub struct OutageReason<'a> {
     /// The name of the service.
     pub service: &'a str,
-    /// Why it is believed to be in trouble.
+    /// Evidence that the service is in trouble.
     pub evidence: &'a OutageEvidence,
     /// The end of the trouble, in milliseconds since 1970; `None` while it lasts.
     pub recovered_at: Option<i64>,
@@ -26,7 +27,7 @@ pub struct OutageReason<'a> {
 }
 
 impl OutageReason<'_> {
-    /// The line in a language, in English where there is no file for it.
+    /// Returns the line in a language, in English if there is no file for it.
     #[must_use]
     pub fn written_in(&self, language: &str) -> String {
         let say = |name: &'static str, note: &str| Text::new(name).with_note(note).written_in(language);
@@ -56,8 +57,8 @@ impl OutageReason<'_> {
     }
 }
 
-/// The reasons of some services as an entry of a timeline, in the languages of the organisation: a line each, the first ones where they
-/// are many. `count` is the number of services that the entry is about; `None` when no reason is known.
+/// The reasons of some services as an entry of a timeline, in the languages of the organisation: a line for each of
+/// the first ones. `count` is the number of services of the entry; `None` when no reason is known.
 #[must_use]
 pub fn entry(reasons: &[OutageReason<'_>], count: usize, organisation: &Organisation) -> Option<Translated> {
     if reasons.is_empty() {

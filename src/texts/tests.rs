@@ -1,4 +1,4 @@
-//! The texts in all their languages: what each says, and that no language lacks one.
+//! The texts in all their languages: their contents, and that no language lacks one.
 
 use rstest::rstest;
 
@@ -56,7 +56,7 @@ fn what_people_write_is_not_read_as_a_text_of_ours() {
     assert_eq!(text.translated(&organisation(&["en"])).get("en"), Some(expected));
 }
 
-/// Every file is read whole, and each says what the English one says.
+/// Every file is read whole, and has the same texts as the English one.
 #[test]
 fn every_language_has_every_text() {
     let names = |contents: &str| {

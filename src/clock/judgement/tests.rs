@@ -18,7 +18,7 @@ fn mark(hours: i64) -> ClockMark {
     ClockMark { newest: reading(0, hours).wall, doubted: None }
 }
 
-/// Plays readings `(hour, hours ahead)` and says after each whether the clock is trusted.
+/// Plays readings `(hour, hours ahead)` and returns after each whether the clock is trusted.
 fn play(mut judgement: Judgement, readings: &[(i64, i64)]) -> Vec<bool> {
     let trusted = readings.iter().map(|(hour, ahead)| {
         let now = reading(*hour, *ahead);

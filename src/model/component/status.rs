@@ -1,7 +1,7 @@
 //! The status of a component as visitors see it (contract 4.14.5): derived from facts, on every read.
 //!
-//! [`statuses`] is a pure function of a page's components and of [`PageFacts`]. For the stored-looking `status` the
-//! same rules are followed as if everything were visible.
+//! [`statuses`] is a pure function of a page's components and of [`PageFacts`]. For the `status` of the API the same
+//! rules are followed as if everything were visible.
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,7 @@ use crate::model::word::words;
 words! {
     /// The status of a component or a group.
     pub enum ComponentStatus {
-        /// All is well, as far as anybody knows.
+        /// No trouble is known.
         Operational,
         /// It works badly.
         Degraded,
@@ -28,7 +28,7 @@ words! {
         PartialOutage,
         /// It does not work.
         MajorOutage,
-        /// People are at work on it.
+        /// Work on it is in progress.
         UnderMaintenance,
         /// Nothing is known.
         Unknown,
@@ -36,7 +36,8 @@ words! {
 }
 
 impl ComponentStatus {
-    /// Returns what an incident claims: its impact on the service, else what its severity stands for (contract 4.9).
+    /// Returns the status that an incident claims: its impact on the service, else that of its severity (contract
+    /// 4.9).
     #[must_use]
     pub fn claimed(impact: Option<Impact>, severity: Severity) -> Self {
         match impact.unwrap_or_else(|| severity.impact()) {
@@ -82,9 +83,9 @@ pub struct PageFacts {
 /// An open incident as far as it concerns one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenIncident {
-    /// The pages that were chosen for it, as this page sees them.
+    /// The pages chosen for it, as this page sees them.
     pub pages: ChosenPages,
-    /// The affected services that the page shows, and what is claimed about them; `None` for one that has recovered.
+    /// The affected services that the page shows, and the status claimed for them; `None` for one that has recovered.
     pub affected: Vec<(ServiceKey, Option<ComponentStatus>)>,
 }
 
@@ -134,7 +135,8 @@ struct ServiceFacts {
 }
 
 impl ServiceFacts {
-    /// Rows 3 to 6 of the table for components: an incident never makes one look better than it was measured.
+    /// Rows 3 to 6 of the table for components: an incident never makes a component appear better than it was
+    /// measured.
     fn status(&self) -> ComponentStatus {
         match (self.stated, self.in_maintenance, self.claim) {
             (Some(stated), _, _) => ServiceStatus::from(stated).into(),

@@ -1,7 +1,7 @@
-//! Groups that follow a tag (contract 4.14.4): which children come, go, and are renamed. Pure; the store carries it out.
+//! Groups that follow a tag (contract 4.14.4): children to create, delete and rename. Pure; the store carries it out.
 //!
-//! A group has one managed child per service with its tag. Children that people put into such a group are left alone,
-//! with one exception: when the group is given its tag, a child that stands for such a service already becomes the
+//! A group has one managed child per service with its tag. Children that members put into such a group are left
+//! alone, with one exception: when the group is given its tag, an existing child of such a service becomes the
 //! managed one.
 
 use std::collections::{HashMap, HashSet};
@@ -19,7 +19,7 @@ pub struct Carried {
     pub tag: i64,
 }
 
-/// Groups, services and the children that stand for services in the groups.
+/// Groups, services and the children of services in the groups.
 #[derive(Clone, Copy, Debug)]
 pub struct Synchronisation<'a> {
     /// Groups; those without a tag keep no managed child.
@@ -28,7 +28,7 @@ pub struct Synchronisation<'a> {
     pub services: &'a [NamedService],
     /// Their tags.
     pub carried: &'a HashSet<Carried>,
-    /// Children of the groups. Those that are not managed become so when they stand for a service of the tag.
+    /// Children of the groups. Those that are not managed become so when their service has the tag.
     pub children: &'a [Component],
     /// Language of the services' names.
     pub locale: &'a str,
@@ -37,7 +37,7 @@ pub struct Synchronisation<'a> {
 /// The changes that a synchronisation has to make.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SyncChanges {
-    /// New children; their order is given when they are stored.
+    /// New children; their order is assigned when they are stored.
     pub added: Vec<Component>,
     /// Children that became managed, or were renamed.
     pub changed: Vec<Component>,
@@ -49,7 +49,7 @@ pub struct SyncChanges {
 type Place = (ComponentKey, ServiceKey);
 
 impl Synchronisation<'_> {
-    /// Returns what has to change so that every group shows the services of its tag.
+    /// Returns the changes after which every group shows the services of its tag.
     #[must_use]
     pub fn changes(&self) -> SyncChanges {
         let mut changes = SyncChanges::default();
@@ -85,7 +85,7 @@ impl Synchronisation<'_> {
         present
     }
 
-    /// The first child that stands for a service of the tag and is not managed becomes so.
+    /// Makes the first unmanaged child of a service with the tag the managed one.
     fn adopt(&self, present: &mut HashSet<Place>, changes: &mut SyncChanges) {
         let names = self.names();
         for child in self.children.iter().filter(|child| !child.is_sync_managed && !child.is_group) {

@@ -1,6 +1,7 @@
-//! The components of a page as a tree (contract 4.14.3): order, depth, what lies below what.
+//! The components of a page as a tree (contract 4.14.3): order, depth, descendants.
 //!
-//! Siblings stand by `display_order`, then creation, then id. The tree is built from a flat list and keeps nothing.
+//! Siblings are sorted by `display_order`, then creation, then id. The tree is built from a flat list and keeps
+//! nothing.
 
 use std::collections::HashMap;
 
@@ -46,7 +47,7 @@ impl<'a> Tree<'a> {
         ordered
     }
 
-    /// Returns true if `inner` is `outer` or lies somewhere below it.
+    /// Returns true if `inner` is `outer` or one of its descendants.
     #[must_use]
     pub fn is_within(&self, inner: ComponentKey, outer: ComponentKey) -> bool {
         let mut here = Some(inner);

@@ -1,18 +1,18 @@
 //! A style sheet as a browser reads it: escapes undone, each character with the bytes that spelled it.
 //!
-//! Nothing is believed about strings and comments while looking for a word: a quote may be unbalanced and a comment may be
+//! Strings and comments are not trusted while searching for a word: a quote may be unbalanced and a comment may be
 //! inside a string. A word is found wherever its letters follow each other, with or without comments between them.
 
 use std::ops::Range;
 
-/// Most digits of an escape.
+/// Maximum number of digits of an escape.
 const ESCAPE_DIGITS: usize = 6;
 
 /// One character as it is understood.
 #[derive(Clone, Copy, Debug)]
 struct Glyph {
     character: char,
-    /// True if a backslash spelled it: then it delimits nothing.
+    /// True if a backslash spelled it: then it is not a delimiter.
     is_escaped: bool,
     start: usize,
     end: usize,
@@ -87,7 +87,7 @@ impl Sheet {
         self.lower(at).is_some_and(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || !c.is_ascii())
     }
 
-    /// The place behind `word` when it stands at `at`, in any case, perhaps with comments between its letters.
+    /// The position after `word` when it is at `at`, in any case, perhaps with comments between its letters.
     pub(super) fn word_end(&self, at: usize, word: &str) -> Option<usize> {
         let mut next = at;
         for (place, wanted) in word.chars().enumerate() {
@@ -102,13 +102,13 @@ impl Sheet {
         Some(next)
     }
 
-    /// The place behind the opening bracket of `name(`.
+    /// The position after the opening bracket of `name(`.
     pub(super) fn call_open(&self, at: usize, name: &str) -> Option<usize> {
         let bracket = self.skip_blank(self.word_end(at, name)?);
         (self.lower(bracket) == Some('(')).then_some(bracket + 1)
     }
 
-    /// The first place from `at` on that is neither white space nor comment.
+    /// The first position from `at` on that is neither white space nor comment.
     pub(super) fn skip_blank(&self, at: usize) -> usize {
         let mut next = at;
         loop {
@@ -131,7 +131,7 @@ impl Sheet {
         next
     }
 
-    /// Returns the end of an at-rule without a block: behind its semicolon, or before what belongs to another rule.
+    /// Returns the end of an at-rule without a block: after its semicolon, or before the start of another rule.
     pub(super) fn statement_end(&self, from: usize) -> usize {
         let mut at = from;
         let mut depth = 0_usize;
@@ -155,7 +155,8 @@ impl Sheet {
         (self.plain(end) != Some('{')).then_some(end)
     }
 
-    /// Behind the bracket that closes the call whose arguments begin at `from`; without one, where its declaration ends.
+    /// The position after the bracket that closes the call whose arguments start at `from`; without one, the end of
+    /// its declaration.
     pub(super) fn call_end(&self, from: usize) -> usize {
         let mut depth = 1_usize;
         for at in from..self.len() {
@@ -172,7 +173,8 @@ impl Sheet {
         (from..self.len()).find(ends).unwrap_or(self.len())
     }
 
-    /// The address inside `url(` that begins at `from`, in lower case and without blanks, and the place behind the call.
+    /// The address inside `url(` that starts at `from`, in lower case and without blanks, and the position after the
+    /// call.
     pub(super) fn address(&self, from: usize) -> (String, usize) {
         let blank = |at: &usize| self.lower(*at).is_some_and(|c| c.is_whitespace() || c.is_control());
         let start = (from..self.len()).find(|at| !blank(at)).unwrap_or(self.len());
@@ -190,7 +192,7 @@ impl Sheet {
         (from..self.len()).find(|at| self.plain(*at) == Some(')')).unwrap_or(self.len())
     }
 
-    /// The place of the quote that closes the one at `open`; without one, the last place of its line.
+    /// The position of the quote that closes the one at `open`; without one, the last position of its line.
     fn string_end(&self, open: usize) -> usize {
         let quote = self.plain(open);
         for at in open + 1..self.len() {

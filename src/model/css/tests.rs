@@ -1,4 +1,4 @@
-//! Style sheets as people write them, and as attackers do.
+//! Style sheets of honest authors, and of attackers.
 
 use proptest::prelude::*;
 use rstest::rstest;

@@ -1,14 +1,14 @@
-//! Claims of one host name by several organisations (contract 4.15): who may attach it, and what the proof of one claim makes
-//! of the others.
+//! Claims of one host name by several organisations (contract 4.15): who may attach it, and the effect of a proven
+//! claim on the others.
 //!
-//! A claim that is not verified keeps nobody else from the name. Whoever proves the name first has it until that domain is
-//! deleted or fails. Nothing here says to one organisation what another one has claimed.
+//! An unverified claim keeps no other organisation from the name. The first organisation to prove the name has it
+//! until that domain is deleted or fails. No organisation learns about the claims of others.
 
 use crate::clock::Timestamp;
 use crate::clock::guard::JudgedTime;
 use crate::model::domain::{Domain, DomainProblem, DomainStatus, Sight};
 
-/// A claim of a host name, and whose it is.
+/// A claim of a host name, with its organisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostnameClaim {
     /// Database key of the organisation.
@@ -17,30 +17,30 @@ pub struct HostnameClaim {
     pub domain: Domain,
 }
 
-/// The reason for a look at a domain.
+/// The reason for a check of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookReason {
     /// It was due at this time.
     Due(Option<Timestamp>),
-    /// A client asked for it at this time.
+    /// Requested by a client at this time.
     Requested(Timestamp),
 }
 
-/// A look at a domain's records.
+/// A check of a domain's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DomainLook {
     /// The reason for it.
     pub reason: LookReason,
-    /// What was seen.
+    /// The records found.
     pub sight: Sight,
     /// The time at which it ended.
     pub at: JudgedTime,
 }
 
-/// The result of a look for all claims of the name.
+/// The result of a check for all claims of the name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookOutcome {
-    /// The domain that was looked at.
+    /// The domain that was checked.
     pub domain: Domain,
     /// Claims of others that have failed by it.
     pub ended: Vec<Domain>,
@@ -56,8 +56,8 @@ pub fn may_attach(organisation: i64, claims: &[HostnameClaim]) -> bool {
     })
 }
 
-/// Applies a look at the domain with this key to all claims of its name, as they are by now. `None` when the domain is gone, or
-/// when the look was due and another one came first.
+/// Applies a check of the domain with this key to all claims of its name, as they are by now. `None` when the domain
+/// is deleted, or when the check was due and another one came first.
 #[must_use]
 pub fn outcome_of_look(claims: Vec<HostnameClaim>, key: i64, look: DomainLook) -> Option<LookOutcome> {
     let (own, others): (Vec<Domain>, Vec<Domain>) =

@@ -1,4 +1,4 @@
-//! Tests of custom domains: the times of their checks, the changes of their state, and how often clients may ask.
+//! Tests of custom domains: the times of their checks, the changes of their state, and the rate of requested checks.
 
 use rstest::rstest;
 
@@ -65,7 +65,7 @@ fn a_waiting_domain_says_what_is_wrong() {
     assert_eq!(never_seen.problem, Some(DomainProblem::NoRecords));
 }
 
-/// Contract 4.15, the deadlines: a week, and only for what was seen.
+/// Contract 4.15, the deadlines: a week, and only for conclusive checks.
 #[rstest]
 #[case(WRONG, 7 * 1_440 - 1, DomainStatus::PendingVerification)]
 #[case(WRONG, 7 * 1_440, DomainStatus::Failed)]

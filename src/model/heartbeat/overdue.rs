@@ -1,4 +1,4 @@
-//! What deadlines come to that have passed without a ping: missed, or no data because the ping may have been lost.
+//! Judgement of deadlines that have passed without a ping: missed, or no data because the ping may have been lost.
 //!
 //! A ping is missed when somebody has listened without a break for the interval and the grace, and none came. If nobody
 //! listened at some moment of a period, the period is no data, and the next one is the interval and the grace from the end of
@@ -68,20 +68,20 @@ impl AwaitedPeriod {
 /// What is known of the time in which deadlines have passed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hearing<'a> {
-    /// The times in which nobody listened.
+    /// The times in which no process listened.
     pub(super) absences: &'a [Absence],
-    /// Deadlines before this moment were judged by somebody else, who recorded what was missed.
+    /// Deadlines before this moment were judged by an earlier process, which recorded the missed ones.
     pub(super) judged_until: Option<Timestamp>,
 }
 
-/// What the deadlines that have passed come to.
+/// The result for the deadlines that have passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overdue {
     /// The first period whose deadline has not passed.
     pub(super) next: AwaitedPeriod,
     /// The first deadline whose ping may have been lost.
     pub(super) unheard_at: Option<Timestamp>,
-    /// The first deadline that was missed. However many were, one entry tells.
+    /// The first deadline that was missed. Several missed deadlines are recorded as one entry.
     pub(super) missed_at: Option<Timestamp>,
 }
 

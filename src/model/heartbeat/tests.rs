@@ -45,7 +45,7 @@ fn text(effects: &[Effect]) -> String {
     lines.join(" ")
 }
 
-/// Contract 4.3.11: `PING 5`, `FAIL 5`, `WAKE 5` and what comes of each.
+/// Contract 4.3.11: `PING 5`, `FAIL 5`, `WAKE 5` and the effects of each.
 #[rstest]
 #[case(&[("WAKE", 1_000, "")], None)]
 #[case(&[("PING", 5, "up@5 >up@5"), ("PING", 9, "up@9"), ("WAKE", 78, ""), ("WAKE", 79, "missed@79 >down@79")], Some(139))]
@@ -90,7 +90,7 @@ fn memory(status: MeasuredStatus, entry: Option<(i64, CheckStatus)>) -> Memory {
     Memory { votes, status, status_since: Some(at(0)), ..Memory::default() }
 }
 
-/// A restart at 1000 s: what was stored, what the history knows, what is made of it, and the next deadline.
+/// A restart at 1000 s: the stored pings, the state of the history, the effects, and the next deadline.
 #[rstest]
 #[case::never_pinged(None, None, (MeasuredStatus::Unknown, None), "", None)]
 #[case::in_time(Some((950, false)), None, (MeasuredStatus::Up, Some((950, CheckStatus::Up))), "", Some(1_020))]
@@ -143,8 +143,8 @@ fn new_settings_count_from_their_change() {
     assert_eq!(heartbeat.next_wake().map(seconds), Some(3_680));
 }
 
-/// A restart at 1000 s after a stop; what was stored, what the history knows, when the stop began, what is made of it, and the
-/// next deadline.
+/// A restart at 1000 s after a stop; the stored pings, the state of the history, the start of the stop, the effects,
+/// and the next deadline.
 #[rstest]
 #[case::no_deadline_passed(Some(940), (MeasuredStatus::Up, Some((940, CheckStatus::Up))), 960, "", Some(1_010))]
 #[case::it_may_have_pinged(Some(920), (MeasuredStatus::Up, Some((920, CheckStatus::Up))), 960, ">no_data@990", Some(1_070))]
@@ -168,8 +168,8 @@ fn a_restart_holds_nothing_against_a_job_that_nobody_could_hear(
     assert_eq!((text(&effects), heartbeat.next_wake().map(seconds)), (expected, next));
 }
 
-/// A restart at 1000 s after a process that listened until 990 s, long after the deadline at 80 s: what it has judged and stored
-/// is not judged again, and what it has not stored is.
+/// A restart at 1000 s after a process that listened until 990 s, long after the deadline at 80 s: stored results are
+/// not judged again, and missing ones are.
 #[rstest]
 #[case::stored((MeasuredStatus::Down, 80), Some((980, CheckStatus::Down)), "")]
 #[case::stored_without_its_entries((MeasuredStatus::Down, 80), Some((10, CheckStatus::Up)), "")]

@@ -1,4 +1,4 @@
-//! When an incident was open, for reports that count incidents.
+//! Periods in which an incident was open, for reports that count incidents.
 
 use crate::clock::Timestamp;
 use crate::model::time_range::TimeRange;
@@ -12,7 +12,7 @@ pub struct OpenPeriod {
     pub resolved_at: Option<Timestamp>,
 }
 
-/// Returns how many of these periods touch the range. A period without length touches the range that it lies in.
+/// Returns how many of these periods touch the range. A period without length touches the range that contains it.
 #[must_use]
 pub fn open_within(periods: &[OpenPeriod], range: TimeRange) -> usize {
     let TimeRange { from, to } = range;

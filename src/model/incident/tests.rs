@@ -98,7 +98,7 @@ fn an_impact_of_its_own_does_not_follow() {
     assert_eq!(changed.services[0].impact, Some(Impact::Degraded));
 }
 
-/// Contract 4.10.1, 4.9: a notice is minor and hits nobody.
+/// Contract 4.10.1, 4.9: a notice is minor and has no impact.
 #[test]
 fn a_notice_has_neither_severity_nor_impact() {
     let mut notice = whole(IncidentKind::Notice, Severity::Critical);
@@ -120,7 +120,7 @@ fn a_replaced_list_keeps_what_is_known_of_those_that_stay() {
     assert_eq!(changed.services[1], kept);
 }
 
-/// Contract 4.9: recovered at the latest when the incident is resolved; what was measured earlier stays.
+/// Contract 4.9: recovered at the latest when the incident is resolved; earlier measured recoveries stay.
 #[test]
 fn resolving_marks_whoever_has_not_recovered() {
     let mut changed = affecting(&["a", "b"]);
@@ -156,7 +156,7 @@ fn a_timeline_entry_moves_ends_and_reopens() {
     assert_eq!(changed.updates.len(), 4);
 }
 
-/// Contract 7 no. 45. What was read in part counts with the rest.
+/// Contract 7 no. 45. The unread part of a timeline counts too.
 #[test]
 fn a_full_timeline_takes_nothing_but_the_end() {
     let mut changed = affecting(&["a"]);
@@ -182,8 +182,8 @@ fn a_moved_end_takes_those_along_that_recovered_by_it() {
     assert_eq!(recovered(&changed), [Some(300), Some(350)]);
 }
 
-/// The engine ends an incident when it measures the last recovery, so that one is not of the end alone. Columns: by whom it
-/// ended at 400; recoveries when it is opened again, when the end moves to 350, and to 450.
+/// The engine ends an incident when it measures the last recovery, so that one does not depend on the end alone.
+/// Columns: the author of the end at 400; recoveries after reopening, and after moving the end to 350 and to 450.
 #[rstest]
 #[case::a_person(true, [Some(300), None], [Some(300), Some(350)], [Some(300), Some(450)])]
 #[case::the_engine(false, [Some(300), Some(400)], [Some(300), Some(350)], [Some(300), Some(400)])]
@@ -211,7 +211,7 @@ fn a_measured_recovery_outlives_the_end(
     assert_eq!((over.incident.resolved_at, recovered(&over)), (None, opened_again.to_vec()));
 }
 
-/// An incident that was made at 100. Whoever made it said when it began, and which services it affects.
+/// An incident that was created at 100. Its author stated its start, and the services that it affects.
 #[rstest]
 #[case::there_from_the_start(true, 100, 40, 40)]
 #[case::there_from_the_start_that_is_later(true, 100, 150, 150)]

@@ -1,5 +1,5 @@
-//! What has to be known to decide who is told of a change of an incident: channels with what they were told, people,
-//! escalation policies.
+//! The facts that decide who is notified of a change of an incident: channels with the messages written for them,
+//! contacts, escalation policies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +14,17 @@ use crate::model::notification::message::{Message, Sender};
 use crate::model::notification::routing::Concerned;
 use crate::model::notification::{Channel, Event};
 
-/// The time before the end of a hold in which a message is taken to be on its way already, in milliseconds.
+/// The time before the end of a hold in which a message may be on its way already, in milliseconds.
 const SENDING_MARGIN_MS: i64 = 2_000;
 
-/// Everybody who may have to be told, and what they know.
+/// All possible recipients, with the messages that they have.
 #[derive(Clone, Debug)]
 pub struct IncidentAudience {
     /// The organisation that owns the incident.
     pub organisation: Organisation,
     /// The channels that are switched on, and those that messages about the incident were written for, by their keys.
     pub channels: Vec<ChannelAudience>,
-    /// The contacts that were told of the incident, or may have been; by their keys.
+    /// The contacts that were notified of the incident, or may have been; by their keys.
     pub contacts: Vec<Contact>,
     /// The escalation policies of the organisation in their order.
     pub policies: Vec<EscalationPolicy>,
@@ -36,14 +36,14 @@ pub struct IncidentAudience {
     pub pages: Vec<i64>,
 }
 
-/// A channel, and what was written for it about the incident.
+/// A channel, and the messages about the incident written for it.
 #[derive(Clone, Debug)]
 pub struct ChannelAudience {
     /// The channel.
     pub channel: Channel,
-    /// The newest message of each event for each contact, and for everybody who reads the channel, oldest first.
+    /// The newest message of each event for each contact, and for all readers of the channel, oldest first.
     pub written: Vec<WrittenMessage>,
-    /// What the channel was told about anything lately.
+    /// The channel's recent messages about anything.
     pub recent: RecentMessages,
     /// The severities in the newest messages by their keys; read when the severity of the incident rises.
     pub severities: BTreeMap<i64, Severity>,
@@ -56,7 +56,7 @@ pub struct ChannelAudience {
 pub struct HeldBatch {
     /// Key of the delivery.
     pub key: i64,
-    /// What it tells so far.
+    /// Its contents so far.
     pub message: Message,
 }
 
@@ -71,7 +71,7 @@ pub struct WrittenMessage {
     pub event: Event,
     /// The time at which it was written.
     pub created_at: Timestamp,
-    /// What holds it, or held it when it was sent.
+    /// The reason for holding it, or for having held it when it was sent.
     pub hold: Option<Hold>,
     /// True while it was never tried and has not ended.
     pub is_untouched: bool,
@@ -91,7 +91,7 @@ impl WrittenMessage {
         self.event == Event::IncidentEscalated && self.hold.is_some() && self.is_untouched
     }
 
-    /// Returns true for what tells people of an incident by name: a step, or the end.
+    /// Returns true for a message that is addressed to contacts by name: a step, or the end.
     #[must_use]
     pub const fn is_step_or_end(&self) -> bool {
         matches!(self.event, Event::IncidentEscalated | Event::IncidentResolved)
@@ -99,31 +99,31 @@ impl WrittenMessage {
 }
 
 impl ChannelAudience {
-    /// Returns true if a message about the incident was written for everybody who reads the channel.
+    /// Returns true if a message about the incident was written for all readers of the channel.
     #[must_use]
     pub fn was_told(&self) -> bool {
         self.written.iter().any(|written| written.contact.is_none())
     }
 
-    /// Everybody who reads the channel (`None`), and the contacts that messages were for, by their keys.
+    /// The recipients of messages: all readers of the channel (`None`), and contacts, by their keys.
     #[must_use]
     pub fn recipients(&self) -> BTreeSet<Option<i64>> {
         self.written.iter().map(|written| written.contact).chain([None]).collect()
     }
 
-    /// The newest message that a contact has, or everybody who reads the channel.
+    /// The newest message for a contact, or for all readers of the channel (`None`).
     #[must_use]
     pub fn newest(&self, contact: Option<i64>) -> Option<&WrittenMessage> {
         self.read_by(contact).max_by_key(|written| written.key)
     }
 
-    /// The newest message of an event that a contact has, or everybody who reads the channel.
+    /// The newest message of an event for a contact, or for all readers of the channel (`None`).
     #[must_use]
     pub fn newest_of(&self, event: Event, contact: Option<i64>) -> Option<&WrittenMessage> {
         self.read_by(contact).filter(|written| written.event == event).max_by_key(|written| written.key)
     }
 
-    /// The severity in the newest message that a contact has, or everybody who reads the channel.
+    /// The severity in the newest message for a contact, or for all readers of the channel (`None`).
     #[must_use]
     pub fn told_severity(&self, contact: Option<i64>) -> Option<Severity> {
         self.severities.get(&self.newest(contact)?.key).copied()
@@ -139,8 +139,8 @@ impl ChannelAudience {
         (is_own && is_held && batch.is_untouched).then_some(batch.key)
     }
 
-    /// The messages that arrive where a contact reads them, or everybody who reads the channel. Without mailboxes of its own for
-    /// contacts, a channel is one place.
+    /// The messages that arrive where a contact reads them, or all readers of the channel. Without mailboxes of its
+    /// own for contacts, a channel has a single place.
     fn read_by(&self, contact: Option<i64>) -> impl Iterator<Item = &WrittenMessage> {
         let is_one_place = !self.channel.has_mailboxes();
         self.written.iter().filter(move |written| is_one_place || written.contact == contact)
@@ -158,7 +158,7 @@ impl ChannelAudience {
         !still_holds && self.written.iter().any(is_held)
     }
 
-    /// What holds a message that is written now for everybody who reads the channel.
+    /// The hold of a message that is written now for all readers of the channel.
     #[must_use]
     pub fn hold(&self, message: &Message, now: Timestamp) -> Option<Hold> {
         channel_hold(&self.channel.routing, message, self.recent, now)
@@ -171,13 +171,13 @@ impl IncidentAudience {
         self.channels.iter().filter(|audience| audience.channel.is_enabled)
     }
 
-    /// The channel with this key, and what was written for it.
+    /// The channel with this key, and the messages written for it.
     #[must_use]
     pub fn channel(&self, key: i64) -> Option<&ChannelAudience> {
         self.channels.iter().find(|audience| audience.channel.key == key)
     }
 
-    /// The organisation as a sender to a contact, or to everybody who reads a channel.
+    /// The organisation as a sender to a contact, or to all readers of a channel.
     #[must_use]
     pub fn sender<'a>(&'a self, contact: Option<&'a Contact>) -> Sender<'a> {
         let Organisation { name, default_locale, .. } = &self.organisation;

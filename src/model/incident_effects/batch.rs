@@ -1,5 +1,5 @@
-//! Messages about services that join an incident or recover from it: the first leaves at once, and what comes within
-//! [`BATCH_MS`] after it is one held message, so that a thousand services are a few messages.
+//! Messages about services that join an incident or recover from it: the first is sent at once, and all news within
+//! [`BATCH_MS`] after it become one held message, so that a thousand services are a few messages.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -14,7 +14,7 @@ use crate::model::notification::message::{Message, SERVICES_MAX, Subject};
 /// The time between two messages of one event about one incident for one recipient of a channel, in milliseconds.
 const BATCH_MS: i64 = 30_000;
 
-/// Writes a planned message, or adds what it tells to a held one of its kind for the same recipient.
+/// Writes a planned message, or adds its contents to a held one of its kind for the same recipient.
 pub(super) fn enqueue_batched(
     message: Message,
     planned: PlannedMessage<'_>,
@@ -37,7 +37,7 @@ const fn is_batched(event: Event) -> bool {
     matches!(event, Event::IncidentServiceJoined | Event::IncidentServiceRecovered)
 }
 
-/// The effect that adds what this message tells to a held one; `None` when there is none.
+/// The effect that adds the contents of this message to a held one; `None` when there is none.
 fn add_to_batch(
     message: &Message,
     (told, contact): (&ChannelAudience, Option<i64>),
@@ -49,7 +49,7 @@ fn add_to_batch(
     Some(LifecycleEffect::ReplaceMessage(Box::new(MessageReplacement { delivery: key, message })))
 }
 
-/// What holds the next message of the event after the last one.
+/// The hold of the next message of the event after the last one.
 pub(super) fn batch_hold(
     event: Event,
     (told, contact): (&ChannelAudience, Option<i64>),
@@ -58,7 +58,7 @@ pub(super) fn batch_hold(
     let last = told.newest_of(event, contact)?;
     let batched = last.hold.filter(|hold| hold.by == HeldBy::Batch);
     let next = batched.map_or(last.created_at, |hold| hold.until).plus_ms(BATCH_MS);
-    // A clock that was ahead must not hold anything longer.
+    // A clock that was ahead must not prolong a hold.
     let is_soon = next > now && next.ms_since(now) <= 2 * BATCH_MS;
     is_soon.then_some(Hold { until: next, by: HeldBy::Batch })
 }
@@ -78,7 +78,7 @@ fn merge(earlier: &IncidentChange, later: &IncidentChange) -> IncidentChange {
     }
 }
 
-/// Both groups as one, each service once as far as it is named.
+/// Merges both groups, each service once as far as it is named.
 fn merge_groups(earlier: Option<&ServiceGroup>, later: Option<&ServiceGroup>) -> Option<ServiceGroup> {
     let (Some(earlier), Some(later)) = (earlier, later) else { return earlier.or(later).cloned() };
     let mut merged = earlier.clone();

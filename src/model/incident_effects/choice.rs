@@ -1,4 +1,5 @@
-//! Which event a channel is told of a change of an incident, and what the message names.
+//! The choice of the event by which a channel is notified of a change of an incident, and of the names in the
+//! message.
 
 use crate::model::incident::Severity;
 use crate::model::incident_effects::audience::ChannelAudience;
@@ -9,7 +10,7 @@ use crate::model::notification::routing::{Concerned, Routing};
 
 /// A change, as channels choose from it.
 pub(super) struct ChangeNews<'a> {
-    /// What the change is in the first place.
+    /// The main event of the change.
     pub(super) event: Event,
     pub(super) severity: Severity,
     pub(super) severity_before: Option<Severity>,
@@ -36,16 +37,17 @@ impl<'a> ChangeNews<'a> {
         self.is_rise() && told.is_none_or(|told| told < self.severity)
     }
 
-    /// The services that are news for a channel: one that is told who recovers is told who fails again, too.
+    /// The services that are news for a channel: one that is notified of recoveries is notified of relapses, too.
     fn joined_for(&self, routing: &Routing) -> Option<ServiceGroup> {
         let wants_recoveries = routing.events.contains(&Event::IncidentServiceRecovered);
         let relapsed = self.joined.relapsed.iter().filter(|_| wants_recoveries);
         ServiceGroup::from_affected(self.joined.new.iter().chain(relapsed).copied())
     }
 
-    /// What the channel is told, and what the message names; `None` = nothing. A channel that was told of the incident is told how
-    /// it goes on, whatever became of severity and services, even one that was switched off meanwhile: of the end, and that it
-    /// is open again. To a channel for which the incident begins to matter, it begins then.
+    /// The event for a channel, and the names in its message; `None` = no message. A channel that was notified of the
+    /// incident is notified of its progress, even if severity and services no longer match. One that was disabled
+    /// meanwhile is notified of the end and of a reopening. For a channel for which the incident starts to match, it
+    /// is opened then.
     pub(super) fn choose(&self, told: &ChannelAudience) -> Option<(Event, IncidentChange)> {
         let routing = &told.channel.routing;
         let was_told = told.was_told();
@@ -94,8 +96,8 @@ impl<'a> ChangeNews<'a> {
         first_wanted(routing, candidates)
     }
 
-    /// The event of a message for a contact that a step informed of the incident, by the severity that it was told; `None` = nothing.
-    /// Nobody tells contacts that services recover, so that one fails again is no news.
+    /// The event of a message for a contact that a step notified of the incident, by the severity in its last
+    /// message; `None` = no message. Contacts are not notified of recoveries, so a relapse is no news.
     pub(super) fn choose_for_contact(&self, told: Option<Severity>) -> Option<Event> {
         let is_joined = !self.joined.new.is_empty();
         let event = if self.is_rise_above(told) {
@@ -106,7 +108,7 @@ impl<'a> ChangeNews<'a> {
         event.filter(|_| self.goes_on())
     }
 
-    /// What messages for contacts name.
+    /// The change that messages for contacts name.
     pub(super) fn named_for_contacts(&self) -> IncidentChange {
         IncidentChange {
             joined: ServiceGroup::from_affected(self.joined.new.iter().copied()),
@@ -121,7 +123,7 @@ impl<'a> ChangeNews<'a> {
     }
 }
 
-/// Returns true for what a channel that is switched off has to know when it is switched on again within a day.
+/// Returns true for an event of which a disabled channel must be notified when it is enabled again within a day.
 const fn is_kept_for_later(event: Event) -> bool {
     matches!(event, Event::IncidentResolved | Event::IncidentReopened)
 }

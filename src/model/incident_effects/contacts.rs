@@ -15,7 +15,7 @@ use crate::model::message_holds::contact_hold;
 use crate::model::notification::Event;
 use crate::model::notification::message::Message;
 
-/// A contact that a step informed of an incident, and the channel by which it did.
+/// A contact that a step notified of an incident, and the channel of that message.
 struct InformedContact<'a> {
     contact: &'a Contact,
     told: &'a ChannelAudience,
@@ -24,8 +24,8 @@ struct InformedContact<'a> {
 }
 
 impl<'a> InformedContact<'a> {
-    /// The message for the contact that is written now; `None` if it reads one just now that the channel was told. What came in
-    /// quiet hours because the contact was on duty goes on in them.
+    /// The message for the contact that is written now; `None` if it already reads one of this change through the
+    /// channel. News of a step that was sent in quiet hours, because the contact was on duty, are sent in them too.
     fn planned(
         &self,
         (severity, now): (Severity, Timestamp),
@@ -41,8 +41,8 @@ impl<'a> InformedContact<'a> {
         Some(PlannedMessage { channel, contact: Some(self.contact), hold })
     }
 
-    /// Returns true if something was written for the contact that reaches it: steps that are held beyond now are taken back when
-    /// the incident ends, and who has read nothing of it needs no end.
+    /// Returns true if a message was written for the contact that reaches it: steps that are held beyond now are
+    /// deleted when the incident ends, and a contact without any message needs no end.
     fn knows_at(&self, now: Timestamp) -> bool {
         let is_taken_back = |written: &WrittenMessage| {
             written.is_held_step() && written.hold.is_some_and(|hold| hold.until > now)
@@ -56,7 +56,8 @@ impl<'a> InformedContact<'a> {
     }
 }
 
-/// Releases the steps that wait for the end of quiet hours of contacts who want to be woken by something so severe.
+/// Releases the steps that wait for the end of quiet hours of contacts who want to be woken by an incident of this
+/// severity.
 pub(super) fn wake_contacts(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
@@ -79,7 +80,8 @@ pub(super) fn wake_contacts(
     effects
 }
 
-/// Writes the end of an incident for the contacts that a step informed of it, by those channels that are not told it just now.
+/// Writes the end of an incident for the contacts that a step notified of it, by the channels that get no message of
+/// their own about it.
 pub(super) fn inform_of_end(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
@@ -98,8 +100,8 @@ pub(super) fn inform_of_end(
     effects
 }
 
-/// Writes for the contacts that a step informed of an incident that services joined it, or that it is more severe than they were
-/// told, by those channels that are told nothing of the change just now.
+/// Writes for the contacts that a step notified of an incident that services joined it, or that it is more severe
+/// than in their last message, by the channels that get no message of their own about the change.
 pub(super) fn inform_of_news(
     change: &IncidentTransition<'_>,
     audience: &IncidentAudience,
@@ -124,7 +126,8 @@ pub(super) fn inform_of_news(
     effects
 }
 
-/// The contacts that a step informed of the incident and that do not know of its end yet, with the channels by which it did.
+/// The contacts that a step notified of the incident and that were not yet notified of its end, with the channels of
+/// the step.
 fn informed_contacts(audience: &IncidentAudience) -> Vec<InformedContact<'_>> {
     let mut newest: BTreeMap<(i64, i64), (&ChannelAudience, &WrittenMessage)> = BTreeMap::new();
     for told in &audience.channels {
@@ -144,7 +147,8 @@ fn informed_contacts(audience: &IncidentAudience) -> Vec<InformedContact<'_>> {
     informed.collect()
 }
 
-/// The contacts that a message was for: the one that it names, or those who have such a channel if it was for several of them.
+/// The contacts that a message was for: the one that it names, or those with such a channel if it was for several of
+/// them.
 fn readers<'a>(
     written: &WrittenMessage,
     told: &ChannelAudience,

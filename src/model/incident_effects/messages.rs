@@ -73,7 +73,7 @@ pub(super) fn recovery_messages(
     effects
 }
 
-/// Writes a message for everybody who reads a channel, or adds it to a held one of its kind.
+/// Writes a message for all readers of a channel, or adds it to a held one of its kind.
 fn write_to_channel(
     message: Message,
     told: &ChannelAudience,

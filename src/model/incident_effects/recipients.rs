@@ -1,6 +1,6 @@
 //! Messages that are planned for channels and contacts, each once.
 //!
-//! Who is on duty is told at any hour; a contact that a step names itself is left alone in its quiet hours.
+//! Contacts on duty are notified at any hour; quiet hours apply to a contact that a step names itself.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,19 +27,19 @@ pub struct ReachedContact {
 #[derive(Clone, Copy)]
 pub(super) struct PlannedMessage<'a> {
     pub(super) channel: &'a Channel,
-    /// The contact that it is for; `None` = everybody who reads the channel.
+    /// The contact that it is for; `None` = all readers of the channel.
     pub(super) contact: Option<&'a Contact>,
-    /// What holds it.
+    /// The reason for holding it.
     pub(super) hold: Option<Hold>,
 }
 
 impl<'a> PlannedMessage<'a> {
-    /// The message for everybody who reads a channel; nothing holds a step of an escalation there.
+    /// The message for all readers of a channel; a step of an escalation is never held there.
     pub(super) const fn for_channel(channel: &'a Channel) -> Self {
         Self { channel, contact: None, hold: None }
     }
 
-    /// The message as it is written into the outbox now.
+    /// The message to write into the outbox now.
     pub(super) fn outgoing(&self, message: Message, now: Timestamp) -> OutgoingMessage {
         let contact = self.contact.map(|contact| contact.key);
         let place = DeliveryPlace {
@@ -53,7 +53,7 @@ impl<'a> PlannedMessage<'a> {
 }
 
 impl ReachedContact {
-    /// What is told to a contact through those of its channels that are switched on.
+    /// The messages to a contact through its enabled channels.
     pub(super) fn planned<'a>(
         &'a self,
         enabled: impl Iterator<Item = &'a Channel>,
@@ -65,9 +65,9 @@ impl ReachedContact {
     }
 }
 
-/// Keeps each message once: one that leaves now is preferred to one that is held, and where a channel has no mailboxes of its
-/// own for contacts, one message is for all. It is for everybody who reads the channel then, so that it stays when one of
-/// the contacts is deleted.
+/// Keeps each message once: one that is sent now is preferred to one that is held, and where a channel has no
+/// mailboxes of its own for contacts, one message is for all. It is for all readers of the channel then, so that it
+/// stays when one of the contacts is deleted.
 pub(super) fn keep_each_once<'a>(
     planned: impl Iterator<Item = PlannedMessage<'a>>,
 ) -> Vec<PlannedMessage<'a>> {

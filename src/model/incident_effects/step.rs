@@ -1,4 +1,4 @@
-//! A step of an escalation: whom it tells, and what comes next.
+//! A step of an escalation: its recipients, and the next step.
 
 use crate::clock::Timestamp;
 use crate::model::escalation::{EscalationPolicy, Progress};
@@ -16,7 +16,7 @@ pub struct StepOccasion<'a> {
     pub incident: &'a WholeIncident,
     /// The policy that it follows.
     pub policy: &'a EscalationPolicy,
-    /// How far it has come.
+    /// The progress before it.
     pub progress: Progress,
     /// The contacts that the step reaches.
     pub people: &'a [ReachedContact],
@@ -24,7 +24,7 @@ pub struct StepOccasion<'a> {
     pub at: Timestamp,
 }
 
-/// The messages of a step, and the time of the next one. Only messages that leave now count as reaching somebody.
+/// The messages of a step, and the time of the next one. Only messages that are sent now count as reaching somebody.
 #[must_use]
 pub fn step_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<LifecycleEffect> {
     let mut effects = message_effects(step, audience);
@@ -44,7 +44,7 @@ fn message_effects(step: &StepOccasion<'_>, audience: &IncidentAudience) -> Vec<
     let for_people =
         step.people.iter().flat_map(|reached| reached.planned(enabled(), (incident.severity, step.at)));
     let mut planned = keep_each_once(for_channels.chain(for_people));
-    // A contact in quiet hours is told once when they end, however often the steps come again.
+    // A contact in quiet hours gets one message when they end, however often the steps are repeated.
     planned.retain(|planned| planned.hold.is_none() || !has_held_step(planned, audience));
     let mut effects = Vec::new();
     for planned in &planned {

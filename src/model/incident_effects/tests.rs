@@ -1,4 +1,5 @@
-//! The rules about changes of incidents as one table: a change, what a channel chose and was told, and what follows.
+//! The rules about changes of incidents as one table: a change, the settings and messages of a channel, and the
+//! effects.
 
 mod contacts;
 mod simulation;

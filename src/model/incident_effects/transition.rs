@@ -1,4 +1,4 @@
-//! A change of an incident, and what of it is news: its event, services that join or recover, entries for subscribers.
+//! A change of an incident, and its news: its event, services that join or recover, entries for subscribers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,7 @@ pub struct IncidentTransition<'a> {
 }
 
 impl IncidentTransition<'_> {
-    /// What is to be told of it; `None` = nothing that is worth a message.
+    /// The event of the change; `None` = not worth a message.
     #[must_use]
     pub fn event(&self) -> Option<Event> {
         event_of(self.before, self.after)
@@ -61,7 +61,7 @@ impl IncidentTransition<'_> {
         now.filter(|row| failing.contains(&row.service)).collect()
     }
 
-    /// The entries of the timeline that subscribers are told: new ones, while the incident is published; when it is published,
+    /// The entries of the timeline for subscribers: new ones, while the incident is published; when it is published,
     /// the newest one (contract 4.10.3).
     #[must_use]
     pub fn entries_for_subscribers(&self) -> Vec<&TimelineEntry> {
@@ -86,7 +86,7 @@ pub struct JoinedServices<'a> {
     pub relapsed: Vec<&'a Affected>,
 }
 
-/// Returns true while an incident needs somebody: it is open, and nobody has acknowledged it.
+/// Returns true while an incident is open and not acknowledged.
 #[must_use]
 pub const fn waits_for_acknowledgement(whole: &WholeIncident) -> bool {
     !whole.incident.is_resolved() && whole.incident.acknowledgement.is_none()

@@ -1,4 +1,4 @@
-//! People and the engine on one incident: whatever they do in whichever order, contract 4.9 holds.
+//! Members and the engine on one incident: contract 4.9 holds for any actions in any order.
 
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ fn a_relapse_is_news() {
     assert_eq!(incident.unrecovered().count(), 1);
 }
 
-/// The severity rises with the news, unless a person has said what it is.
+/// The severity rises with the news, unless a member has stated it.
 #[rstest]
 #[case(Edited::default(), Severity::Major)]
 #[case(Edited { severity: true, ..Edited::default() }, Severity::Minor)]
@@ -138,7 +138,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..40)
 }
 
-/// Does an act as people or the engine would; acts that would be refused are left out.
+/// Carries out an action of a member or the engine; actions that would be refused are left out.
 fn play(incident: &mut WholeIncident, act: Act, second: i64) {
     let before = incident.incident.clone();
     match act {
@@ -190,7 +190,8 @@ fn play(incident: &mut WholeIncident, act: Act, second: i64) {
     }
 }
 
-/// Entries come at the end, in the order of time, and none goes. Whoever has acknowledged it is forgotten when it opens again.
+/// Entries are added at the end, in the order of time, and none is removed. The acknowledgement is dropped when the
+/// incident is reopened.
 fn check_entries(after: &WholeIncident, before: &WholeIncident) {
     for (after, before) in
         [(&after.updates, &before.updates), (&after.internal_updates, &before.internal_updates)]
@@ -209,7 +210,7 @@ fn check_entries(after: &WholeIncident, before: &WholeIncident) {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
-    /// Contract 4.9, 4.10.1: an end exactly when resolved; everything recovered then; what a person has said stays said.
+    /// Contract 4.9, 4.10.1: an end exactly when resolved; all services recovered then; statements of members stay.
     #[test]
     fn people_and_the_engine_keep_the_rules(acts in acts()) {
         let mut incident = opened(Some(Automation::default()));

@@ -1,4 +1,4 @@
-//! The place of a maintenance in a series: by which it is found again, whatever became of it.
+//! The place of a maintenance in a series, by which it is found again in any state.
 
 use crate::clock::Timestamp;
 
@@ -10,8 +10,8 @@ pub type SeriesKey = i64;
 pub struct Origin {
     /// The series.
     pub series: SeriesKey,
-    /// The start that the rule gave it; stays when people move it.
+    /// The start by the rule; stays when members move the maintenance.
     pub occurrence: Timestamp,
-    /// True if people changed it: it no longer follows the series.
+    /// True if members changed it: it no longer follows the series.
     pub is_adjusted: bool,
 }

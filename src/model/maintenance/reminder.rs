@@ -1,7 +1,7 @@
-//! Reminders of maintenances that are to come: a day and an hour before the planned start.
+//! Reminders of coming maintenances: a day and an hour before the planned start.
 //!
-//! One that would have been due before the maintenance was planned is left out. One that came due while nothing ran is still told,
-//! unless the work has begun by then, or the later reminder is due as well.
+//! One that would have been due before the maintenance was planned is left out. One that came due while no process
+//! ran is still sent, unless the work has started by then, or the later reminder is due as well.
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus};
@@ -9,7 +9,7 @@ use crate::model::subscriber_fact::FactKind;
 use crate::model::word::words;
 
 words! {
-    /// Which reminder.
+    /// The kind of reminder.
     pub enum Reminder {
         /// A day before the start.
         DayBefore,
@@ -28,7 +28,7 @@ impl Reminder {
         }
     }
 
-    /// What the fact says.
+    /// The kind of its fact.
     #[must_use]
     pub const fn fact(self) -> FactKind {
         match self {
@@ -39,7 +39,7 @@ impl Reminder {
 }
 
 impl Maintenance {
-    /// The reminders that are asked for, and the time of each.
+    /// The requested reminders, and the time of each.
     #[must_use]
     pub fn reminders(&self) -> Vec<(Reminder, Timestamp)> {
         let is_wanted = |reminder: &Reminder| match reminder {
@@ -51,7 +51,8 @@ impl Maintenance {
         wanted.map(|reminder| (reminder, self.schedule.start.plus_ms(-reminder.before_ms()))).collect()
     }
 
-    /// The reminders to plan now, of which these are planned already: none whose time has passed, unless it waits to be told.
+    /// The reminders to plan now, of which these are planned already: none whose time has passed, unless it waits to
+    /// be sent.
     #[must_use]
     pub fn reminders_to_plan(
         &self,
@@ -63,7 +64,7 @@ impl Maintenance {
         wanted
     }
 
-    /// Returns true if this reminder, whose time has come, is still worth telling.
+    /// Returns true if this reminder, which is due, is still worth sending.
     #[must_use]
     pub fn is_reminded(&self, reminder: Reminder, now: Timestamp) -> bool {
         let due: Vec<Reminder> =
@@ -106,7 +107,7 @@ mod tests {
         assert_eq!(running.reminders(), []);
     }
 
-    /// Minutes before the start, and which of the two are told then.
+    /// Minutes before the start, and which of the two are sent then.
     #[rstest]
     #[case::too_early(25 * 60, true, (false, false))]
     #[case::a_day_before(24 * 60, true, (true, false))]

@@ -1,7 +1,7 @@
-//! A series of maintenances: a window that comes again, and what every maintenance of it is made of.
+//! A series of maintenances: a window that recurs, and the template of its maintenances.
 //!
-//! The maintenances of a series stand as rows of their own, thirty days ahead, and in any case the next one. Which of them are
-//! wanted is said here; what a changed series does to those that stand is in `replan`.
+//! The maintenances of a series are rows of their own, created thirty days ahead, and in any case the next one. The
+//! wanted windows are decided here; the effect of a changed series on existing maintenances in `replan`.
 
 pub mod replan;
 
@@ -14,11 +14,12 @@ use crate::model::recurrence::{Occurrence, Recurrence};
 use crate::model::translated::Translated;
 use crate::model::word::words;
 
-/// The interval between two looks at a series.
+/// The interval between two plannings of a series, in milliseconds.
 pub const LOOK_EVERY_MS: i64 = DAY_MS;
-/// The time ahead for which maintenances are created at a look, so that thirty days are covered until the next one.
+/// The time ahead for which a planning creates maintenances, in milliseconds, so that thirty days are covered until
+/// the next one.
 const AHEAD_MS: i64 = 30 * DAY_MS + LOOK_EVERY_MS;
-/// Maintenances of a series that wait at a time, whatever its rule says.
+/// Maximum number of scheduled maintenances of a series at a time, whatever its rule.
 const WAITING_MAX: usize = 110;
 
 words! {
@@ -52,13 +53,13 @@ pub struct Series {
     pub status: SeriesStatus,
     /// The windows.
     pub recurrence: Recurrence,
-    /// True if its maintenances begin by themselves.
+    /// True if its maintenances start by themselves.
     pub auto_start: bool,
     /// True if they end by themselves.
     pub auto_complete: bool,
-    /// The moments of which subscribers are told.
+    /// The moments at which subscribers are notified.
     pub notices: Notices,
-    /// The time of the next look.
+    /// The time of the next planning.
     pub next_look_at: Timestamp,
     /// The token that created it.
     pub created_by: Option<Author>,
@@ -69,8 +70,8 @@ pub struct Series {
 }
 
 impl Series {
-    /// The windows that are to stand as maintenances at `now`, in order: those of the coming thirty days, one that runs, and
-    /// in any case the next one. None that is over.
+    /// The windows that need a maintenance at `now`, in order: those of the coming thirty days, one that runs, and in
+    /// any case the next one. None that is over.
     #[must_use]
     pub fn wanted(&self, now: Timestamp) -> Vec<Occurrence> {
         let horizon = now.plus_ms(AHEAD_MS);
@@ -79,7 +80,7 @@ impl Series {
         near.map(|(_, window)| window).collect()
     }
 
-    /// The series after a look at `now` that found these windows.
+    /// The series after a planning at `now` that found these windows.
     #[must_use]
     pub fn looked_at(self, now: Timestamp, wanted: &[Occurrence]) -> Self {
         let status = if wanted.is_empty() { SeriesStatus::Ended } else { SeriesStatus::Active };
@@ -109,7 +110,7 @@ impl Series {
         }
     }
 
-    /// A maintenance of the series as it stands for this window, after the series was changed.
+    /// The existing maintenance adapted to this window, after the series was changed.
     #[must_use]
     pub fn follow(&self, before: &Maintenance, window: Occurrence) -> Maintenance {
         let new = self.maintenance(window, before.created_at);
@@ -168,7 +169,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// How many windows stand, and on which days the first and the last begin.
+    /// Cases: a rule and the present time; the number of wanted windows, and the days on which the first and the last
+    /// start.
     #[rstest]
     #[case::before("FREQ=WEEKLY", "2026-11-20T00:00:00Z", Some((5, "2026-11-22", "2026-12-20")))]
     #[case::while_one_runs("FREQ=WEEKLY", "2026-11-22T02:59:59Z", Some((5, "2026-11-22", "2026-12-20")))]

@@ -1,7 +1,7 @@
-//! The effect of an act on a maintenance: its new state, and its new entries on the timeline.
+//! The effect of an action on a maintenance: its new state, and its new entries on the timeline.
 //!
-//! Every act is a plain function from before to after. Whether it is allowed is asked first; an act of the clock is allowed
-//! when it is due, so doing it twice is impossible.
+//! Every action is a plain function from before to after. Whether it is allowed is checked first; an action of the
+//! clock is allowed when it is due, so doing it twice is impossible.
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::{Maintenance, MaintenanceStatus, Operation, Schedule, WrongState, texts};
@@ -9,7 +9,7 @@ use crate::model::subscriber_fact::FactKind;
 use crate::model::timeline_size::TimelineSize;
 use crate::model::translated::Translated;
 
-/// The time of an act, and the language in which generated texts are stored.
+/// The time of an action, and the language in which generated texts are stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp<'a> {
     /// The moment.
@@ -18,14 +18,14 @@ pub struct Stamp<'a> {
     pub locale: &'a str,
 }
 
-/// What an entry of the timeline says.
+/// The kind of an entry of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happened {
     /// Work is planned.
     Announced,
     /// It has another window; the state that follows.
     Moved(MaintenanceStatus),
-    /// It has begun.
+    /// It has started.
     Started,
     /// It has ended.
     Completed,
@@ -36,11 +36,11 @@ pub enum Happened {
 /// A new entry of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEntry {
-    /// What it says.
+    /// Its kind.
     pub happened: Happened,
     /// The text of the entry.
     pub message: Translated,
-    /// True if subscribers are told.
+    /// True if subscribers are notified.
     pub notify_subscribers: bool,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -71,12 +71,12 @@ pub struct Extension {
     pub schedule: Schedule,
     /// The text for the timeline; `None` = generated.
     pub message: Option<Translated>,
-    /// True if subscribers are told.
+    /// True if subscribers are notified.
     pub notifies: bool,
 }
 
 impl Step {
-    /// A new maintenance is announced; it begins at once if its start has been reached.
+    /// A new maintenance is announced; it starts at once if its start has been reached.
     #[must_use]
     pub fn announce(maintenance: Maintenance, message: Option<Translated>, stamp: Stamp<'_>) -> Self {
         let generated = || texts::announced(maintenance.schedule);
@@ -85,7 +85,7 @@ impl Step {
         Self { after: maintenance, entries: vec![entry] }.begin_if_due(stamp)
     }
 
-    /// An update made `after` of `before`; it begins at once if its start has been reached.
+    /// An update from `before` to `after`; it starts at once if its start has been reached.
     #[must_use]
     pub fn revise(
         before: &Maintenance,
@@ -101,7 +101,7 @@ impl Step {
         Self { after, entries }.begin_if_due(stamp)
     }
 
-    /// It begins.
+    /// It starts.
     ///
     /// # Errors
     /// [`WrongState`] unless it is scheduled.
@@ -136,8 +136,8 @@ impl Step {
         Ok(Self { after, entries: vec![entry] })
     }
 
-    /// It gets another window: it goes on, or, when that begins in the future, waits again. An open end cannot be waited
-    /// for, so it takes automatic completion away.
+    /// It gets another window: it continues, or, when the window starts in the future, is scheduled again. An open
+    /// end cannot be waited for, so it switches automatic completion off.
     ///
     /// # Errors
     /// [`WrongState`] unless it is in progress or completed.
@@ -159,7 +159,7 @@ impl Step {
         Ok(Self { entries: vec![entry], after })
     }
 
-    /// Returns the step that the clock makes at this moment, if one is due: one transition at a time.
+    /// Returns the action of the clock at this moment, if one is due: one transition at a time.
     #[must_use]
     pub fn when_due(before: &Maintenance, stamp: Stamp<'_>) -> Option<Self> {
         if starts_by_itself(before, stamp.at) {
@@ -169,7 +169,8 @@ impl Step {
         if before.auto_complete && is_over { Self::complete(before, stamp).ok() } else { None }
     }
 
-    /// Leaves out entries for which the timeline has no room; work that ends, or never begins, has some beyond the limits.
+    /// Leaves out entries for which the timeline has no room; the end or cancellation of work has some room beyond
+    /// the limits.
     #[must_use]
     pub fn fitted(mut self, mut size: TimelineSize) -> Self {
         self.entries.retain(|entry| {
@@ -196,14 +197,14 @@ impl Step {
     }
 }
 
-/// The planned window says nothing once somebody has begun or ended it.
+/// The planned window has no effect once it was started or ended by hand.
 fn starts_by_itself(maintenance: &Maintenance, now: Timestamp) -> bool {
     let waits = maintenance.status == MaintenanceStatus::Scheduled;
     waits && maintenance.auto_start && maintenance.schedule.start <= now
 }
 
 impl Happened {
-    /// The state that the entry speaks of.
+    /// The state in the entry.
     #[must_use]
     pub const fn status(self) -> MaintenanceStatus {
         match self {
@@ -215,7 +216,7 @@ impl Happened {
         }
     }
 
-    /// What subscribers are told.
+    /// The kind of fact for subscribers.
     #[must_use]
     pub const fn fact(self) -> FactKind {
         match self {

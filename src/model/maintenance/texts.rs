@@ -1,9 +1,9 @@
-//! The texts of timelines and reminders that nobody wrote: English, whatever the language of the organisation.
+//! Generated texts of timelines and reminders: English, whatever the language of the organisation.
 
 use crate::clock::Timestamp;
 use crate::model::maintenance::Schedule;
 
-/// The work has begun.
+/// The work has started.
 pub(super) const STARTED: &str = "The maintenance has started.";
 /// The work has ended.
 pub(super) const COMPLETED: &str = "The maintenance has been completed.";
@@ -15,12 +15,12 @@ pub(super) fn announced(schedule: Schedule) -> String {
     format!("Maintenance is planned {}.", period(schedule))
 }
 
-/// An update gave the work another window.
+/// The work was moved to another window by an update.
 pub(super) fn moved(schedule: Schedule) -> String {
     format!("The maintenance is now planned {}.", period(schedule))
 }
 
-/// The work was extended, and goes on.
+/// The work was extended, and continues.
 pub(super) fn extended(schedule: Schedule) -> String {
     match schedule.end {
         Some(end) => format!("The maintenance has been extended until {}.", minute(end)),
@@ -28,7 +28,7 @@ pub(super) fn extended(schedule: Schedule) -> String {
     }
 }
 
-/// It begins soon.
+/// It starts soon.
 #[must_use]
 pub fn reminded(schedule: Schedule) -> String {
     format!("Reminder: maintenance is planned {}.", period(schedule))

@@ -1,7 +1,8 @@
-//! What a message tells beyond the state of its incident: which services joined or recovered, and how severe it was before.
+//! The part of a message beyond the state of its incident: services that joined or recovered, and the severity
+//! before.
 //!
-//! The state of an incident says which services it affects; a message about a change names those that the change is about. Both are
-//! kept with the message, so that each try says the same.
+//! The state of an incident has all services that it affects; a message about a change names those of the change.
+//! Both are kept with the message, so that each attempt sends the same.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use crate::model::incident::{Affected, Severity};
 use crate::model::notification::service_facts::{SERVICES_MAX, ServiceFacts};
 use crate::model::word::spelled;
 
-/// What has changed about an incident, as far as a message tells it by name.
+/// The change of an incident, as far as a message names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IncidentChange {
     /// The services that have joined it.
@@ -24,14 +25,14 @@ pub struct IncidentChange {
 }
 
 impl IncidentChange {
-    /// Returns true if it says nothing.
+    /// Returns true if it names nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Some services of an incident: the first of them by name, and how many they are.
+/// Some services of an incident: the first of them by name, and their number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceGroup {
     /// The first of them, [`SERVICES_MAX`] at most.

@@ -1,4 +1,4 @@
-//! One message for one channel: what became of its tries, and when the next one is.
+//! One message for one channel: the outcomes of its attempts, and the time of the next one.
 
 use crate::clock::Timestamp;
 use crate::id::Id;
@@ -10,50 +10,50 @@ use crate::model::word::words;
 pub const GIVEN_UP_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The first wait, in milliseconds; each is twice the one before.
 const FIRST_WAIT_MS: i64 = 1_000;
-/// The longest wait, in milliseconds; the other side cannot ask for a longer one.
+/// The longest wait, in milliseconds; the receiver cannot request a longer one.
 pub const LONGEST_WAIT_MS: i64 = 15 * 60 * 1_000;
-/// The shortest wait after a try of which nobody knows whether the message was taken, in milliseconds (RFC 5321, 4.5.3.2.6: a
-/// mail server may take so long to answer).
+/// The shortest wait after an attempt for which it is unknown whether the message was taken, in milliseconds (RFC
+/// 5321, 4.5.3.2.6: a mail server may take so long to answer).
 pub const UNCONFIRMED_WAIT_MS: i64 = 10 * 60 * 1_000;
-/// Characters of what came back that are kept.
+/// Maximum number of stored characters of an answer.
 pub const DETAIL_LENGTH: usize = 300;
 
 words! {
-    /// What became of a delivery.
+    /// The status of a delivery.
     pub enum DeliveryStatus {
-        /// It is to be tried, or tried again.
+        /// It is to be sent, or tried again.
         Waiting,
         /// The other side has taken it.
         Delivered,
-        /// It was given up: after a day, or because the other side refuses it for good.
+        /// It was given up: after a day, or because the receiver refuses it permanently.
         Dead,
-        /// A digest tells it.
+        /// It is part of a digest.
         Gathered,
     }
 }
 
 words! {
-    /// What came of one try.
+    /// The outcome of one attempt.
     pub enum TryOutcome {
         /// The other side has taken it.
         Delivered,
         /// It may work later.
         Failed,
-        /// It will not work, however often it is tried.
+        /// Another attempt would fail too.
         Refused,
-        /// All of it was sent and the answer was lost: the other side may have taken it. It is tried again, but late.
+        /// All of it was sent and the answer was lost: the receiver may have taken it. It is tried again, but late.
         Unconfirmed,
     }
 }
 
-/// What a try that failed was stopped by: the failure of one message or of one recipient says nothing about the others.
+/// The scope of a failed attempt: the failure of one message or of one recipient does not affect the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultOwner {
     /// The other side answers, but does not take this message.
     Message,
-    /// The other side does not take what is for this recipient.
+    /// The receiver refuses messages for this recipient.
     Recipient,
-    /// The channel takes nothing: it cannot be reached, does not answer, wants other credentials or a pause.
+    /// The channel takes nothing: it cannot be reached, does not answer, requires other credentials or a pause.
     Channel,
     /// This machine could not send.
     Sender,
@@ -64,17 +64,17 @@ pub enum FaultOwner {
 pub struct Delivery {
     /// Key of the row; they rise in the order of the events of an incident.
     pub key: i64,
-    /// The id that the receiver sees: the same on every try.
+    /// The id that the receiver sees: the same on every attempt.
     pub id: Id,
     /// Database key of the organisation.
     pub organisation: i64,
     /// Database key of the channel.
     pub channel: i64,
-    /// Database key of the contact that it is for; `None` = for whoever reads the channel.
+    /// Database key of the contact that it is for; `None` = all readers of the channel.
     pub contact: Option<i64>,
-    /// What is told.
+    /// The contents.
     pub message: Message,
-    /// What became of it.
+    /// Its status.
     pub status: DeliveryStatus,
     /// Tries so far.
     pub tries: u32,
@@ -82,18 +82,18 @@ pub struct Delivery {
     pub created_at: Timestamp,
     /// The time at which it is given up.
     pub expires_at: Timestamp,
-    /// The time of the next try; `None` when there is none, or an earlier message about the same subject waits.
+    /// The time of the next attempt; `None` when there is none, or an earlier message about the same subject waits.
     pub due_at: Option<Timestamp>,
     /// The time at which it was delivered, given up or gathered.
     pub ended_at: Option<Timestamp>,
     /// A time before which it is not sent; `None` when nothing holds it.
     pub hold: Option<Hold>,
-    /// The id of the digest that tells it.
+    /// The id of the digest that includes it.
     pub digest: Option<Id>,
 }
 
 impl Delivery {
-    /// A message that is written now: it is sent at once, or when nothing holds it any more, and has a day from then on.
+    /// A new message: it is sent at once, or when its hold is over, and has a day from then on.
     #[must_use]
     pub fn written(message: Message, place: DeliveryPlace, now: Timestamp) -> Self {
         let DeliveryPlace { organisation, channel, contact, hold } = place;
@@ -117,14 +117,14 @@ impl Delivery {
     }
 }
 
-/// Where a message goes, and what holds it.
+/// The destination of a message, and its hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryPlace {
     /// Database key of the organisation.
     pub organisation: i64,
     /// Database key of the channel.
     pub channel: i64,
-    /// Database key of the contact that it is for; `None` = everybody who reads the channel.
+    /// Database key of the contact that it is for; `None` = all readers of the channel.
     pub contact: Option<i64>,
     /// A time before which it is not sent.
     pub hold: Option<Hold>,
@@ -135,43 +135,44 @@ pub struct DeliveryPlace {
 pub struct Try {
     /// Its number, from 1.
     pub number: u32,
-    /// The time of its begin.
+    /// The time of its start.
     pub at: Timestamp,
     /// Milliseconds that it took.
     pub took_ms: i64,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: TryOutcome,
     /// The status of the answer; `None` when none came.
     pub status_code: Option<u16>,
-    /// What came back, or what went wrong, without secrets; [`DETAIL_LENGTH`] characters at most.
+    /// The answer or the error, without secrets; [`DETAIL_LENGTH`] characters at most.
     pub detail: String,
 }
 
-/// The milliseconds until the next try after so many that failed, before jitter: doubled each time, a quarter of an hour at most.
+/// The milliseconds until the next attempt after this number of failed ones, before jitter: doubled each time, a
+/// quarter of an hour at most.
 #[must_use]
 pub fn wait_ms(tries: u32) -> i64 {
     let doubled = tries.saturating_sub(1).min(30);
     (FIRST_WAIT_MS << doubled).min(LONGEST_WAIT_MS)
 }
 
-/// A try that failed, as the time of the next one depends on it.
+/// A failed attempt, with the facts that decide the time of the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailedTry {
     /// Its number, from 1.
     pub number: u32,
     /// The time of its end.
     pub at: Timestamp,
-    /// The time before which the other side wants no more.
+    /// The time before which the receiver wants no further message.
     pub retry_after: Option<Timestamp>,
     /// True if the message may have been taken.
     pub is_unconfirmed: bool,
-    /// 0..1: lengthens the wait by up to a quarter, so that not all come back at once.
+    /// 0..1: lengthens the wait by up to a quarter, so that not all attempts come at the same time.
     pub jitter: f64,
 }
 
-/// The time of the next try, or `None` when the message is given up: no later than `expires_at`, and not before the time that the
-/// other side has asked for, of which at most [`LONGEST_WAIT_MS`] count. A message that may have been taken is not sent again
-/// before [`UNCONFIRMED_WAIT_MS`] have passed.
+/// The time of the next attempt, or `None` when the message is given up: no later than `expires_at`, and not before
+/// the time requested by the receiver, of which at most [`LONGEST_WAIT_MS`] count. A message that may have been taken
+/// is not sent again before [`UNCONFIRMED_WAIT_MS`] have passed.
 #[must_use]
 pub fn next_try(failed: FailedTry, expires_at: Timestamp) -> Option<Timestamp> {
     let least = if failed.is_unconfirmed { UNCONFIRMED_WAIT_MS } else { 0 };
@@ -201,7 +202,8 @@ mod tests {
         assert_eq!(wait_ms(tries), ms);
     }
 
-    /// Tries, the milliseconds until it is given up, what the other side asks for (in seconds from now), jitter, the wait.
+    /// Attempts, the milliseconds until it is given up, the pause requested by the receiver (in seconds from now),
+    /// jitter; the wait.
     #[rstest]
     #[case(1, GIVEN_UP_AFTER_MS, None, 0.0, Some(1_000))]
     #[case(1, GIVEN_UP_AFTER_MS, None, 1.0, Some(1_250))]

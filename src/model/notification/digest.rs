@@ -1,4 +1,5 @@
-//! One message instead of many: what a channel was not told one by one because too much came within a minute.
+//! Digests: one message with those that a channel was not sent one by one because there were too many within a
+//! minute.
 
 use std::ops::RangeInclusive;
 
@@ -9,17 +10,17 @@ use crate::model::incident::Severity;
 use crate::model::notification::Event;
 use crate::model::word::{spelled, words};
 
-/// Messages that a channel may be told one by one within a minute.
+/// Messages that a channel may be sent one by one within a minute.
 pub const ABOVE: RangeInclusive<u32> = 1..=1_000;
-/// The number for channels that people read, unless they choose another.
+/// The default number for channels that are read by people.
 pub const USUAL_ABOVE: u32 = 20;
 /// The time within which messages are counted, and for which the others are gathered, in milliseconds.
 pub const WINDOW_MS: i64 = 60_000;
-/// Most messages that a digest names; `count` says how many there are.
+/// Maximum number of messages that a digest names; `count` is the full number.
 pub const ENTRIES_MAX: usize = 50;
 
 words! {
-    /// Why a message waits.
+    /// The reason for holding a message.
     pub enum HeldBy {
         /// For the end of quiet hours.
         QuietHours,
@@ -35,23 +36,23 @@ words! {
 pub struct Hold {
     /// The time.
     pub until: Timestamp,
-    /// Why it waits.
+    /// The reason.
     pub by: HeldBy,
 }
 
-/// What a channel was told within the time in which messages are counted ([`WINDOW_MS`]).
+/// The messages of a channel within the time in which messages are counted ([`WINDOW_MS`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecentMessages {
-    /// True if that is as much as the channel is told one by one.
+    /// True if there are as many as the channel is sent one by one.
     pub are_many: bool,
     /// The time of the next digest, if messages wait for one.
     pub digest_at: Option<Timestamp>,
 }
 
-/// What a digest tells.
+/// The contents of a digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DigestFacts {
-    /// The id of its delivery: it is about nothing else.
+    /// The id of its delivery: it has no other subject.
     pub id: String,
     /// The number of messages.
     pub count: usize,
@@ -59,14 +60,14 @@ pub struct DigestFacts {
     pub entries: Vec<DigestEntry>,
     /// Their headlines in lines, some at most.
     pub text: String,
-    /// The worst of what is not over, or of everything if all of it is.
+    /// The worst severity of the entries that are not over, or of all if all are.
     #[serde(with = "spelled")]
     pub severity: Severity,
-    /// True if everything that it tells of is over.
+    /// True if everything in it is over.
     pub is_over: bool,
 }
 
-/// A message that a digest tells.
+/// A message in a digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DigestEntry {
     /// The id of its delivery.
@@ -74,14 +75,14 @@ pub struct DigestEntry {
     /// Its event.
     #[serde(with = "spelled")]
     pub event: Event,
-    /// The id of what it is about.
+    /// The id of its subject.
     pub subject: String,
     /// Its headline.
     pub headline: String,
 }
 
 impl DigestFacts {
-    /// One line that says how many there are.
+    /// One line with the number of messages.
     #[must_use]
     pub fn headline(&self) -> String {
         let counted =

@@ -1,11 +1,11 @@
-//! What may be told.
+//! The events of notifications.
 
 use crate::model::word::words;
 
 words! {
-    /// What may be told.
+    /// An event of a notification.
     pub enum Event {
-        /// An incident has begun.
+        /// An incident was opened.
         #[strum(serialize = "incident.opened")]
         IncidentOpened,
         /// Something about it has changed.
@@ -20,13 +20,13 @@ words! {
         /// Services of an open incident work again.
         #[strum(serialize = "incident.service_recovered")]
         IncidentServiceRecovered,
-        /// Somebody works on it.
+        /// A person works on it.
         #[strum(serialize = "incident.acknowledged")]
         IncidentAcknowledged,
         /// It was over, and is not.
         #[strum(serialize = "incident.reopened")]
         IncidentReopened,
-        /// Nobody has acknowledged it, and a step of its escalation policy has come.
+        /// It is not acknowledged, and a step of its escalation policy is due.
         #[strum(serialize = "incident.escalated")]
         IncidentEscalated,
         /// It is over.
@@ -38,7 +38,7 @@ words! {
         /// A heartbeat did not come in time, or reported a failure.
         #[strum(serialize = "heartbeat.missed")]
         HeartbeatMissed,
-        /// A location has lost its own network, or is not heard.
+        /// A location has lost its own network, or is offline.
         #[strum(serialize = "location.impaired")]
         LocationImpaired,
         /// This monitor cannot do all of its work.
@@ -47,20 +47,20 @@ words! {
         /// An error budget is used up too fast.
         #[strum(serialize = "sla.burning")]
         SlaBurning,
-        /// Nobody is on duty for a time to come.
+        /// No contact is on duty for some coming time.
         #[strum(serialize = "oncall.gap")]
         OncallGap,
-        /// Much has happened at once: one message instead of many.
+        /// Many events at once: one message instead of many.
         #[strum(serialize = "digest")]
         Digest,
-        /// Somebody wants to see whether the channel works.
+        /// A test of the channel.
         #[strum(serialize = "channel.test")]
         ChannelTest,
     }
 }
 
 impl Event {
-    /// The events that a channel may choose; escalations go to whom their policy names.
+    /// The events that a channel may choose; escalations are sent to the recipients in their policy.
     pub const CHOICE: [Self; 14] = [
         Self::IncidentOpened,
         Self::IncidentUpdated,
@@ -78,7 +78,7 @@ impl Event {
         Self::OncallGap,
     ];
 
-    /// The events of a new channel: the start and the end of everything, and what makes an incident bigger. A missed heartbeat
+    /// The events of a new channel: all starts and ends, and events that make an incident larger. A missed heartbeat
     /// opens an incident as well.
     pub const USUAL: [Self; 10] = [
         Self::IncidentOpened,
@@ -93,7 +93,7 @@ impl Event {
         Self::OncallGap,
     ];
 
-    /// The words of those that are notices: no incidents.
+    /// The words of the events of notices.
     pub const NOTICE_WORDS: [&str; 6] = [
         Self::CertificateExpiring.as_str(),
         Self::HeartbeatMissed.as_str(),

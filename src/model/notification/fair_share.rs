@@ -1,8 +1,10 @@
-//! Which of the messages that are due are tried next, so that nobody's receivers hold up those of others.
+//! The choice of the due messages that are tried next, so that slow receivers of one organisation do not hold up
+//! those of others.
 //!
-//! Tries are places: so many in all, per organisation, per channel, and per mailbox of a channel that sends mails. Each takes at
-//! most a part of what is free one level above it, so whoever comes later finds a place however many receivers hang. Who has
-//! fewest tries under way is next; within a channel escalations, then what was tried least, then what has waited longest.
+//! Attempts take slots: a fixed number in all, per organisation, per channel, and per mailbox of a channel that sends
+//! mails. Each level takes at most a part of the free slots one level above it, so newcomers find a slot however many
+//! receivers hang. The next slot goes to the organisation and channel with the fewest running attempts; within a
+//! channel escalations come first, then the least tried messages, then those that have waited longest.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -11,17 +13,17 @@ use std::hash::Hash;
 use crate::clock::Timestamp;
 use crate::model::notification::line::Line;
 
-/// Most tries at once, over all organisations.
+/// Maximum number of running attempts over all organisations.
 pub const PLACES: usize = 1_024;
-/// Most of one organisation.
+/// Maximum of one organisation.
 const ORGANISATION_PLACES: usize = 128;
-/// Most of one channel.
+/// Maximum of one channel.
 const CHANNEL_PLACES: usize = 16;
-/// Most of a channel that sends mails: the conversation with a mail server may take minutes.
+/// Maximum number of attempts of a channel that sends mails: the conversation with a mail server may take minutes.
 const MAIL_CHANNEL_PLACES: usize = 24;
-/// The part of what is free that an organisation may take: an eighth.
+/// The part of the free slots that an organisation may take: an eighth.
 const ORGANISATION_SHARE: usize = 8;
-/// The part of what is free that a channel or a mailbox may take: a quarter.
+/// The part of the free slots that a channel or a mailbox may take: a quarter.
 const SHARE: usize = 4;
 /// The same for an escalation: half.
 const ESCALATION_SHARE: usize = 2;
@@ -41,13 +43,13 @@ pub struct DueMessage {
     pub contact: Option<i64>,
     /// The messages that it does not overtake.
     pub line: Line,
-    /// The id of what it is about.
+    /// The id of its subject.
     pub subject: String,
     /// Tries so far.
     pub tries: u32,
     /// True for a step of an escalation.
     pub is_escalation: bool,
-    /// True if something held it, so that a digest may tell it.
+    /// True if it was held, so that a digest may include it.
     pub is_held: bool,
     /// The time since which it is due.
     pub due_at: Timestamp,
@@ -78,7 +80,7 @@ impl DueMessage {
     }
 }
 
-/// A channel, as its places are counted.
+/// A channel, with the facts that decide its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedChannel {
     /// Its database key.
@@ -103,7 +105,7 @@ struct MessageQueue {
     subject: String,
 }
 
-/// The tries that are under way.
+/// The running attempts.
 #[derive(Clone, Debug, Default)]
 pub struct OccupiedPlaces {
     total: usize,
@@ -120,25 +122,26 @@ impl OccupiedPlaces {
         self.total
     }
 
-    /// The tries of an organisation under way.
+    /// The running attempts of an organisation.
     #[must_use]
     pub fn of_organisation(&self, organisation: i64) -> usize {
         self.organisations.get(&organisation).copied().unwrap_or_default()
     }
 
-    /// Returns true if the message itself is under way.
+    /// Returns true if the message itself is being sent.
     #[must_use]
     pub fn is_under_way(&self, message: &DueMessage) -> bool {
         self.channels.get(&message.channel).is_some_and(|keys| keys.contains(&message.key))
     }
 
-    /// Returns true if a try of a channel would keep the bounds of its organisation and its own, for a mailbox that has none.
+    /// Returns true if an attempt of a channel would keep the bounds of its organisation and its own, for a mailbox
+    /// that has none.
     #[must_use]
     pub fn channel_has_room(&self, channel: PlacedChannel, is_escalation: bool) -> bool {
         self.count_of_channel(channel.key) < self.bound_of_channel(channel, is_escalation)
     }
 
-    /// The places that a channel may hold at the moment.
+    /// The slots that a channel may hold at the moment.
     fn bound_of_channel(&self, channel: PlacedChannel, is_escalation: bool) -> usize {
         let own = self.of_organisation(channel.organisation);
         let part = |share, places, taken| part_for(is_escalation, share, places, taken);
@@ -157,18 +160,18 @@ impl OccupiedPlaces {
         self.channels.get(&channel).map_or(0, HashSet::len)
     }
 
-    /// Returns true if a message about the same subject is under way in the same line.
+    /// Returns true if a message about the same subject is being sent in the same line.
     #[must_use]
     pub fn is_queued_behind(&self, message: &DueMessage) -> bool {
         self.queues.contains(&message.queue())
     }
 
-    /// The subjects of a channel about which a message is under way.
+    /// The subjects of a channel about which a message is being sent.
     pub fn subjects(&self, channel: i64) -> impl Iterator<Item = &str> {
         self.queues.iter().filter(move |queue| queue.channel == channel).map(|queue| queue.subject.as_str())
     }
 
-    /// Returns true if a try of the message would keep all bounds.
+    /// Returns true if an attempt of the message would keep all bounds.
     #[must_use]
     pub fn has_room(&self, message: &DueMessage) -> bool {
         let channel = message.placed_channel();
@@ -179,7 +182,7 @@ impl OccupiedPlaces {
         in_channel < bound && message.mailbox().is_none_or(is_free) && !self.is_queued_behind(message)
     }
 
-    /// A try begins.
+    /// Takes the slots of a started attempt.
     pub fn take(&mut self, message: &DueMessage) {
         self.total += 1;
         *self.organisations.entry(message.organisation).or_default() += 1;
@@ -216,13 +219,13 @@ fn count_down<K: Copy + Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
     }
 }
 
-/// The places that one may hold of so many, of which these are taken: a share of those that are free, and one at least while
-/// there is one.
+/// The slots that one may take of `places`, of which `taken` are in use: a share of the free ones, and one at least
+/// while there is one.
 const fn part_of_free(places: usize, taken: usize, share: usize) -> usize {
     places.saturating_sub(taken).div_ceil(share)
 }
 
-/// The same for an escalation, or for what leaves the reserve of escalations alone.
+/// The same for an escalation, or for a message that must leave the reserve of escalations free.
 const fn part_for(is_escalation: bool, share: usize, places: usize, taken: usize) -> usize {
     if is_escalation {
         part_of_free(places, taken, if share < ESCALATION_SHARE { share } else { ESCALATION_SHARE })
@@ -231,8 +234,8 @@ const fn part_for(is_escalation: bool, share: usize, places: usize, taken: usize
     }
 }
 
-/// The messages that are tried next, `most` at most, each with what `admit` returns for it; their places are taken. `admit` is
-/// asked when nothing else keeps a message back; `None` keeps it.
+/// The messages that are tried next, `most` at most, each with the result of `admit`; their slots are taken. `admit`
+/// is called when nothing else keeps a message back; `None` keeps it.
 pub fn choose_next<P>(
     due: Vec<DueMessage>,
     places: &mut OccupiedPlaces,
@@ -300,7 +303,7 @@ mod tests {
         chosen.into_iter().map(|(message, ())| message.key).collect()
     }
 
-    /// Messages for so many channels of an organisation, that many each, none of which ends.
+    /// Messages for this number of channels of an organisation, `each` per channel, none of which ends.
     fn hanging(organisation: i64, channels: i64, each: i64) -> Vec<DueMessage> {
         let of_channel = |channel: i64| {
             let channel = organisation * 1_000 + channel;

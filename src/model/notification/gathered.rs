@@ -1,4 +1,4 @@
-//! From messages that were not told one by one to the digest that tells them.
+//! The choice of the messages that are combined into a digest.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,21 +8,22 @@ use crate::model::notification::delivery::Delivery;
 use crate::model::notification::digest::{DigestEntry, DigestFacts, ENTRIES_MAX, HeldBy};
 use crate::model::notification::message::Message;
 
-/// Most lines of the text of a digest.
+/// Maximum number of lines of the text of a digest.
 const LINES_MAX: usize = 20;
 
-/// A message to be told in a digest.
+/// A message for a digest.
 #[derive(Clone, Copy, Debug)]
 pub struct Gathered<'a> {
     /// The id of its delivery.
     pub id: Id,
-    /// What it tells.
+    /// Its contents.
     pub message: &'a Message,
 }
 
-/// The messages that a digest tells, of those whose hold is over; `None` when there are too few. Those about a subject of which a
-/// message is being sent, or may be, are left alone, so that they stay in their order. What waited for a digest is told by
-/// one if it is more than one message, what waited for the end of quiet hours if it is more than `most`.
+/// The messages of a digest, of those whose hold is over; `None` when there are too few. Those about a subject of
+/// which a message is being sent, or may be, are left alone, so that they stay in their order. Messages that waited
+/// for a digest are combined if there is more than one, messages that waited for the end of quiet hours if there are
+/// more than `most`.
 #[must_use]
 pub fn choose_for_digest(released: Vec<Delivery>, left_alone: &[String], most: u32) -> Option<Vec<Delivery>> {
     let left_alone: HashSet<&str> = left_alone.iter().map(String::as_str).collect();

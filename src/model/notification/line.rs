@@ -1,10 +1,10 @@
-//! The lines in which the messages of a channel stand.
+//! The lines of the messages of a channel.
 
 /// The messages of a channel that go one after the other, of those about one subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Line {
-    /// All of them: they arrive in one place.
+    /// All of them: they arrive at one place.
     Whole,
-    /// Those for a contact, by its key, or those for nobody in particular: each arrive in a mailbox of their own.
+    /// Those for a contact, by its key, or those for no contact: each arrive in a mailbox of their own.
     Own(Option<i64>),
 }

@@ -1,4 +1,4 @@
-//! What is told: facts, as they were in the moment of the event, the same for every kind of channel.
+//! The contents of a message: facts as of the moment of the event, the same for every kind of channel.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::model::word::spelled;
 
 pub use crate::model::notification::service_facts::{SERVICES_MAX, ServiceFacts};
 
-/// The facts of an event. Kept with the delivery as they were, so that each try says the same.
+/// The facts of an event. Stored unchanged with the delivery, so that each attempt sends the same.
 ///
 /// Times are in milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,41 +23,41 @@ pub struct Message {
     pub at: i64,
     /// The name of the organisation.
     pub organisation: String,
-    /// What it is about.
+    /// The subject.
     pub subject: Subject,
 }
 
-/// What a message is about.
+/// The subject of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
-    /// Nothing has happened; somebody wants to see whether the channel works.
+    /// A test of the channel; nothing has happened.
     Test,
     /// An incident.
     Incident(IncidentFacts),
     /// Something that is no incident: a certificate near its end, trouble of the monitor itself.
     Notice(NoticeFacts),
-    /// Messages that were not told one by one.
+    /// Messages that were not sent one by one.
     Digest(DigestFacts),
 }
 
-/// A notice, in words for people.
+/// A notice, as texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoticeFacts {
-    /// Stays the same from the begin of the trouble to its end, and from one notice of it to the next.
+    /// The same from the start of the trouble to its end, and from one notice of it to the next.
     pub id: String,
     /// One line.
     pub title: String,
     /// One or two sentences.
     pub text: String,
-    /// How bad it is.
+    /// Its severity.
     #[serde(with = "spelled")]
     pub severity: Severity,
     /// True if the trouble is over.
     pub is_over: bool,
 }
 
-/// An incident, in the language of whoever is told.
+/// An incident, in the language of the recipient.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IncidentFacts {
     /// The id that clients see.
@@ -70,19 +70,19 @@ pub struct IncidentFacts {
     /// Its severity.
     #[serde(with = "spelled")]
     pub severity: Severity,
-    /// The time at which it began.
+    /// The time of its start.
     pub started_at: i64,
     /// The time at which it ended.
     pub resolved_at: Option<i64>,
     /// The newest entry of its timeline.
     pub text: String,
-    /// The name of whoever works on it.
+    /// The name of the person who acknowledged it.
     pub acknowledged_by: Option<String>,
     /// The services that it affects, by name, [`SERVICES_MAX`] at most.
     pub services: Vec<ServiceFacts>,
     /// The number of services that it affects.
     pub services_count: usize,
-    /// What this message tells in particular; messages that earlier versions stored have nothing of it.
+    /// The change that this message is about; empty in messages stored by earlier versions.
     #[serde(default, skip_serializing_if = "IncidentChange::is_empty")]
     pub change: IncidentChange,
 }
@@ -94,7 +94,7 @@ impl IncidentFacts {
         self.resolved_at.map(|end| seconds_between(self.started_at, end))
     }
 
-    /// The services that this message is about in particular: those that joined or recovered just now, all of them otherwise.
+    /// The services that this message is about: those that joined or recovered just now, all of them otherwise.
     #[must_use]
     pub fn told_services(&self) -> &[ServiceFacts] {
         let changed = self.change.joined.as_ref().or(self.change.recovered.as_ref());
@@ -102,19 +102,19 @@ impl IncidentFacts {
     }
 }
 
-/// The organisation in whose name a message speaks.
+/// The organisation that sends a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The language of whoever is told.
+    /// The language of the recipient.
     pub language: &'a str,
-    /// Its default language, for what is not written in the other one.
+    /// Its default language, for texts that are missing in the other one.
     pub default_language: &'a str,
 }
 
 impl Message {
-    /// What is told of an incident.
+    /// The message about an incident.
     #[must_use]
     pub fn of_incident(event: Event, whole: &WholeIncident, sender: Sender<'_>, at: i64) -> Self {
         let incident = &whole.incident;
@@ -138,7 +138,8 @@ impl Message {
         Self { event, at, organisation: sender.name.to_owned(), subject: Subject::Incident(facts) }
     }
 
-    /// The same message about an incident, which also tells this change by name. Messages about anything else stay as they are.
+    /// The same message about an incident, which also names this change. Messages about other subjects stay as they
+    /// are.
     #[must_use]
     pub fn with_change(mut self, change: IncidentChange) -> Self {
         if let Subject::Incident(facts) = &mut self.subject {
@@ -147,7 +148,7 @@ impl Message {
         self
     }
 
-    /// What is told to see whether a channel works.
+    /// The message that tests a channel.
     #[must_use]
     pub fn test(sender: Sender<'_>, at: i64) -> Self {
         Self { event: Event::ChannelTest, at, organisation: sender.name.to_owned(), subject: Subject::Test }
@@ -162,7 +163,7 @@ impl Message {
         }
     }
 
-    /// The id of what it is about, the same in all messages about it; services of others merge messages by it.
+    /// The id of its subject, the same in all messages about it; services of others merge messages by it.
     #[must_use]
     pub fn subject_id(&self) -> &str {
         match &self.subject {
@@ -173,7 +174,7 @@ impl Message {
         }
     }
 
-    /// One line that says what happened.
+    /// One line that summarises the event.
     #[must_use]
     pub fn headline(&self) -> String {
         let title = match &self.subject {
@@ -199,7 +200,7 @@ impl Message {
         format!("{before}{title}")
     }
 
-    /// The error of the first service that it is about, of which it is known; nothing once that is over.
+    /// The error of the first of its services with a known one; `None` once that is over.
     #[must_use]
     pub fn error(&self) -> Option<String> {
         let told = self.incident()?.told_services().iter().filter(|service| !service.is_recovered);
@@ -220,7 +221,7 @@ impl Message {
         }
     }
 
-    /// What is to be said beyond the headline; may be empty, may have several lines.
+    /// The text beyond the headline; may be empty, may have several lines.
     #[must_use]
     pub fn text(&self) -> &str {
         match &self.subject {
@@ -231,7 +232,7 @@ impl Message {
         }
     }
 
-    /// Returns true if nothing is wrong any more, or nothing was.
+    /// Returns true if there is no trouble any more, or there was none.
     #[must_use]
     pub fn is_good_news(&self) -> bool {
         match &self.subject {

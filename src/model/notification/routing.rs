@@ -1,16 +1,16 @@
-//! Who is told what: each channel chooses events, the least severity, and services by their tags.
+//! Routing of messages: each channel chooses events, the least severity, and services by their tags.
 
 use crate::id::Id;
 use crate::model::incident::{Severity, WholeIncident};
 use crate::model::notification::event::Event;
 use crate::model::notification::quiet::QuietHours;
 
-/// Most tags of a channel.
+/// Maximum number of tags of a channel.
 pub const TAGS_MAX: usize = 20;
-/// Most services of a channel that are chosen one by one.
+/// Maximum number of services of a channel that are chosen one by one.
 pub const SERVICES_MAX: usize = 100;
 
-/// What a channel is told.
+/// The messages that a channel gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routing {
     /// The events; in the order of [`Event::CHOICE`], at least one.
@@ -19,9 +19,9 @@ pub struct Routing {
     pub min_severity: Severity,
     /// The services that it is about; `None` = all of them.
     pub selection: Option<RoutedServices>,
-    /// Hours in which only what is bad is told; `None` = none.
+    /// Hours in which only severe events are sent; `None` = none.
     pub quiet: Option<QuietHours>,
-    /// Messages that are told one by one within a minute, the others in a digest; `None` = all of them.
+    /// Number of messages within a minute that are sent one by one, the others in a digest; `None` = all of them.
     pub digest_above: Option<u32>,
 }
 
@@ -74,8 +74,8 @@ impl Default for Routing {
 }
 
 impl Routing {
-    /// Returns true if a channel is told of a notice. Whoever was told of its begin is told of its end; one that concerns no
-    /// service in particular is told to channels that are about all of them.
+    /// Returns true if a channel gets a notice. A channel that was notified of its start is notified of its end; a
+    /// notice that concerns no service is sent to channels that are about all services.
     #[must_use]
     pub fn is_told(&self, occasion: &Occasion, was_told: bool) -> bool {
         let is_about = self.selection.as_ref().is_none_or(|chosen| chosen.meets(&occasion.concerned));
@@ -84,7 +84,7 @@ impl Routing {
     }
 }
 
-/// What is to be told of an incident or a notice.
+/// The properties of an incident or a notice that decide its recipients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occasion {
     /// The event.
@@ -95,8 +95,7 @@ pub struct Occasion {
     pub concerned: Concerned,
 }
 
-/// What a change of an incident is, for those who are told; `None`: nothing that is worth a message. `before` is `None` for a
-/// new incident.
+/// The main event of a change of an incident; `None`: not worth a message. `before` is `None` for a new incident.
 #[must_use]
 pub fn event_of(before: Option<&WholeIncident>, after: &WholeIncident) -> Option<Event> {
     let is_over = after.incident.is_resolved();
@@ -139,8 +138,8 @@ mod tests {
         }
     }
 
-    /// The tags of a channel for what is major at least (one with tags also names service 100); the severity of a notice, whether
-    /// the channel was told of it before, and the tags of its service.
+    /// The tags of a channel for major events and above (one with tags also names service 100); the severity of a
+    /// notice, whether the channel was notified of it before, and the tags of its service.
     #[rstest]
     #[case::all_that_is_severe(&[], (Severity::Major, false), &[], true)]
     #[case::too_harmless(&[], (Severity::Minor, false), &[7], false)]

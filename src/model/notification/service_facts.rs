@@ -6,7 +6,7 @@ use crate::clock::Timestamp;
 use crate::model::incident::{Affected, Impact};
 use crate::model::outage_evidence::{OutageEvidence, seconds_between};
 
-/// Most services that a message names; `services_count` says how many there are.
+/// Maximum number of services that a message names; `services_count` is the full number.
 pub const SERVICES_MAX: usize = 50;
 
 /// A service that an incident affects.
@@ -26,7 +26,7 @@ pub struct ServiceFacts {
     /// The time of its recovery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovered_at: Option<i64>,
-    /// Why it is believed to be in trouble, where the engine has found it so.
+    /// Evidence of its trouble, where the engine has detected it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Box<OutageEvidence>>,
 }

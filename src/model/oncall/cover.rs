@@ -1,7 +1,8 @@
-//! Cover requests: somebody asks one other contact, or all of a schedule, to take over for a time.
+//! Cover requests: a contact asks one other contact, or all of a schedule, to take over for a time.
 //!
-//! The first who accepts has it; whoever comes next is told so. When all who were asked have declined, nobody will come. A
-//! request that nobody has taken when its time is over has expired; that is not stored, it follows from the time.
+//! The first to accept takes over; later answers are refused with the reason. When all requested contacts have
+//! declined, the request is over. An open request whose time is over has expired; that is not stored, it follows from
+//! the time.
 
 use std::ops::RangeInclusive;
 
@@ -17,17 +18,17 @@ use crate::model::word::words;
 pub const NOTE_LENGTH: RangeInclusive<usize> = 1..=1_000;
 
 words! {
-    /// What became of a cover request.
+    /// The status of a cover request.
     pub enum CoverStatus {
-        /// Somebody may still accept it.
+        /// It may still be accepted.
         Open,
-        /// Somebody has accepted it.
+        /// A contact has accepted it.
         Accepted,
-        /// All who were asked have declined.
+        /// All requested contacts have declined.
         Declined,
-        /// It is wanted no more.
+        /// It was withdrawn.
         Cancelled,
-        /// Its time is over, and nobody has accepted it.
+        /// Its time is over, and it was not accepted.
         Expired,
     }
 }
@@ -43,19 +44,19 @@ pub struct CoverRequest {
     pub organisation: i64,
     /// The schedule.
     pub schedule: NamedSchedule,
-    /// Whoever asks.
+    /// The contact who makes the request.
     pub contact: NamedContact,
     /// The time.
     pub range: TimeRange,
-    /// What is said with it.
+    /// A note of that contact.
     pub note: Option<String>,
-    /// Those who are asked, at least one.
+    /// The requested contacts, at least one.
     pub asked: Vec<Asked>,
-    /// What became of it, as it is stored: never expired.
+    /// Its stored status: never expired.
     pub outcome: CoverStatus,
-    /// Whoever accepted it, as long as there is such a contact.
+    /// The contact who accepted it, as long as the contact exists.
     pub accepted_by: Option<NamedContact>,
-    /// The override that this made, as long as it is there.
+    /// The override that its acceptance created, as long as it exists.
     pub placed: Option<Routed>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -63,7 +64,7 @@ pub struct CoverRequest {
     pub updated_at: Timestamp,
 }
 
-/// Somebody who is asked.
+/// A requested contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The contact.
@@ -75,30 +76,30 @@ pub struct Asked {
 /// The reason why a request cannot be answered so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAnswered {
-    /// It is not open any more; what became of it.
+    /// The request is not open any more; its status.
     Over(CoverStatus),
-    /// Somebody who was not asked.
+    /// The contact was not requested.
     NotAsked,
 }
 
 impl CoverRequest {
-    /// What has become of it now.
+    /// The status now.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> CoverStatus {
         let is_late = self.outcome == CoverStatus::Open && self.range.to <= now;
         if is_late { CoverStatus::Expired } else { self.outcome }
     }
 
-    /// The time for which somebody takes over who accepts now: what is over cannot be covered any more.
+    /// The time for which a contact takes over who accepts now: time that has passed cannot be covered any more.
     #[must_use]
     pub fn covered(&self, now: Timestamp) -> TimeRange {
         TimeRange { from: self.range.from.max(now), to: self.range.to }
     }
 
-    /// A contact accepts. Who has declined before may think again.
+    /// A contact accepts, also after declining.
     ///
     /// # Errors
-    /// When it is over, or somebody else was asked.
+    /// When the request is over, or the contact was not requested.
     pub fn accept(&self, contact: &NamedContact, now: Timestamp) -> Result<Self, NotAnswered> {
         self.answerable(contact.key, now)?;
         let accepted_by = Some(contact.clone());
@@ -108,7 +109,7 @@ impl CoverRequest {
     /// A contact declines.
     ///
     /// # Errors
-    /// When it is over, or somebody else was asked.
+    /// When the request is over, or the contact was not requested.
     pub fn decline(&self, contact: &NamedContact, now: Timestamp) -> Result<Self, NotAnswered> {
         self.answerable(contact.key, now)?;
         let mut declined = Self { updated_at: now, ..self.clone() };
@@ -121,7 +122,7 @@ impl CoverRequest {
         Ok(declined)
     }
 
-    /// It is wanted no more.
+    /// Withdraws the request.
     ///
     /// # Errors
     /// When it is over.
@@ -181,7 +182,7 @@ mod tests {
         }
     }
 
-    /// What became of it before, who had declined, the hour at which a contact accepts, and what comes of it.
+    /// Cases: the stored status, the contacts who had declined, the hour of the acceptance, the contact; the result.
     #[rstest]
     #[case::before_its_time(CoverStatus::Open, &[], 1, 2, Ok(CoverStatus::Accepted))]
     #[case::during_its_time(CoverStatus::Open, &[], 19, 3, Ok(CoverStatus::Accepted))]
@@ -201,7 +202,7 @@ mod tests {
         assert_eq!(accepted.map(|accepted| accepted.outcome), expected);
     }
 
-    /// Who had declined, who declines, and what comes of it.
+    /// Cases: the contacts who had declined, the contact who declines; the result.
     #[rstest]
     #[case::the_first(&[], 2, Ok(CoverStatus::Open))]
     #[case::twice(&[2], 2, Ok(CoverStatus::Open))]

@@ -1,4 +1,4 @@
-//! What clients place above the layers of schedules: overrides and absences, with whom and what they name.
+//! Overrides and absences of schedules, as clients create them, with the names of their contacts.
 //!
 //! `schedule` has the part of them that decides who is on duty.
 
@@ -7,9 +7,9 @@ use crate::id::Id;
 use crate::model::contact::NamedContact;
 use crate::model::time_range::TimeRange;
 
-/// Most overrides of an organisation, most absences, most cover requests.
+/// Maximum number each of overrides, absences and cover requests of an organisation.
 pub const ENTRIES_MAX: u64 = 5_000;
-/// The time after which entries that are over make room for new ones, in milliseconds: nobody can look so far back.
+/// The time after which entries that are over make room for new ones, in milliseconds: they are too old to be shown.
 pub const KEPT_MS: i64 = 400 * DAY_MS;
 /// The longest time that an entry may cover, in days.
 pub const LENGTH_DAYS_MAX: i64 = 366;
@@ -36,7 +36,7 @@ pub struct OverrideEntry {
     pub organisation: i64,
     /// The schedule.
     pub schedule: NamedSchedule,
-    /// Whoever takes over.
+    /// The contact who takes over.
     pub contact: NamedContact,
     /// The time.
     pub range: TimeRange,
@@ -55,7 +55,7 @@ pub struct AbsenceEntry {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// Whoever is away.
+    /// The contact who is absent.
     pub contact: NamedContact,
     /// The time.
     pub range: TimeRange,

@@ -1,30 +1,30 @@
-//! Who is on duty now: since when, until when, and who comes next.
+//! The contact on duty now: since when, until when, and the next one.
 //!
-//! Shifts are looked for in ever longer stretches of time, so that a schedule of hours is not reckoned over a year, and
-//! none is cut at the end of a stretch.
+//! Shifts are computed for ever longer stretches of time, so that a schedule of hours is not computed over a year,
+//! and no shift is cut at the end of a stretch.
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::oncall::roster::{Duty, Roster, Shift};
 use crate::model::time_range::TimeRange;
 
-/// Days by which a stretch is made longer on both sides, one after the other.
+/// Days by which the searched stretch is extended on both sides, one after the other.
 const LONGER_DAYS: [i64; 4] = [2, 16, 100, 400];
 
 /// A schedule at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
-    /// Who is on duty; `None` = nobody is.
+    /// The shift on duty; `None` = uncovered.
     pub on_duty: Option<Shift>,
-    /// The time since which that is so; `None` when it lies further back than is looked.
+    /// The start of this state; `None` when it is further back than the searched time.
     pub since: Option<Timestamp>,
-    /// The time until which it stays so; `None` when it lies further ahead than is looked.
+    /// The end of this state; `None` when it is further ahead than the searched time.
     pub until: Option<Timestamp>,
     /// The shift after that.
     pub next: Option<Shift>,
 }
 
 impl Roster<'_> {
-    /// Who is on duty at a moment, and how long.
+    /// The contact on duty at a moment, and for how long.
     #[must_use]
     pub fn present(&self, at: Timestamp) -> Present {
         let moment = TimeRange { from: at, to: at.plus_ms(1) };
@@ -39,7 +39,8 @@ impl Roster<'_> {
         present
     }
 
-    /// The shifts that lie in a stretch at least in part, each from its own begin to its own end, as far as that can be seen.
+    /// The shifts that overlap a stretch, each from its own start to its own end, as far as that is within the
+    /// searched time.
     #[must_use]
     pub fn whole_shifts(&self, range: TimeRange) -> Vec<Shift> {
         let touches = |shift: &Shift| shift.range.from < range.to && range.from < shift.range.to;
@@ -61,7 +62,7 @@ fn longer(range: TimeRange, days: i64) -> TimeRange {
     TimeRange { from: range.from.plus_ms(-days * DAY_MS), to: range.to.plus_ms(days * DAY_MS) }
 }
 
-/// What is so at a moment of a stretch; its ends are no ends of duty.
+/// The state at a moment of a stretch; the ends of the stretch are no ends of duty.
 fn at_moment(duty: &Duty, looked: TimeRange, at: Timestamp) -> Present {
     let on_duty = duty.shifts.iter().find(|shift| shift.range.contains(at)).copied();
     let gap = duty.gaps.iter().find(|gap| gap.contains(at)).copied();
@@ -117,7 +118,7 @@ mod tests {
         Rotation::Weekly { weeks, day: Day::Mon, at: "09:00".parse().unwrap() }
     }
 
-    /// Rotation, hours, the moment; who is on duty, since when, until when, and the begin of the next shift.
+    /// Rotation, hours, the moment; the contact on duty, since when, until when, and the start of the next shift.
     #[rstest]
     #[case::a_week(weekly(1), None, "2026-11-25T12:00:00Z",
         (Some(1), Some("2026-11-23T09:00"), Some("2026-11-30T09:00"), Some("2026-11-30T09:00")))]
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(shown(present.next.map(|next| next.range.from)).as_deref(), next);
     }
 
-    /// A shift that goes on beyond a stretch is shown whole, and one that an absence cuts is two.
+    /// A shift that continues beyond a stretch is shown whole, and one that is split by an absence is two.
     #[test]
     fn shifts_are_not_cut_at_the_end_of_a_stretch() {
         let schedule = schedule(weekly(4), None);

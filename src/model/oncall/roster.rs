@@ -1,4 +1,4 @@
-//! From a schedule to shifts: who is on duty when, and when nobody is.
+//! From a schedule to shifts: the contacts on duty, and the uncovered periods.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::id::Id;
 use crate::model::oncall::schedule::{Absence, Layer, Override, Schedule};
 use crate::model::time_range::TimeRange;
 
-/// Everything that decides who is on duty.
+/// The facts that decide who is on duty.
 #[derive(Clone, Copy, Debug)]
 pub struct Roster<'a> {
     /// The schedule.
@@ -25,31 +25,31 @@ pub struct Shift {
     pub range: TimeRange,
     /// Key of the contact.
     pub contact: i64,
-    /// Why.
+    /// The source of the duty.
     pub source: Source,
 }
 
-/// What puts a contact on duty.
+/// The source of a contact's duty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// A layer, by its place from 0.
+    /// A layer, by its index from 0.
     Layer(usize),
     /// An override.
     Override(Id),
 }
 
-/// Who is on duty when. Shifts and gaps together are the whole time, and none touches another one of the same contact and
-/// source.
+/// Shifts and uncovered periods. Together they are the whole time, and none touches another one of the same contact
+/// and source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Duty {
     /// In the order of time.
     pub shifts: Vec<Shift>,
-    /// The times at which nobody is on duty, in their order.
+    /// The uncovered periods, in order.
     pub gaps: Vec<TimeRange>,
 }
 
 impl Roster<'_> {
-    /// Who is on duty in a stretch of time.
+    /// The shifts and uncovered periods in a stretch of time.
     #[must_use]
     pub fn duty(&self, range: TimeRange) -> Duty {
         let mut duty = Duty { shifts: Vec::new(), gaps: range.if_not_empty().into_iter().collect() };
@@ -72,15 +72,14 @@ impl Roster<'_> {
         duty
     }
 
-    /// Who is on duty at a moment.
+    /// The shift on duty at a moment.
     #[must_use]
     pub fn on_duty(&self, at: Timestamp) -> Option<Shift> {
         self.duty(TimeRange { from: at, to: at.plus_ms(1) }).shifts.pop()
     }
 
-    /// The times at which nobody is on duty although somebody should be: when the hours of a layer say so while it counts, and
-    /// after the first one has started whenever none counts, because an end was forgotten. Everything else is left out on
-    /// purpose.
+    /// The unintentionally uncovered periods: within the hours of a layer while it is active, and after the first
+    /// layer has started while none is active, because an end was forgotten. All others are intended.
     #[must_use]
     pub fn uncovered(&self, range: TimeRange) -> Vec<TimeRange> {
         let layers = &self.schedule.layers;
@@ -98,7 +97,7 @@ impl Roster<'_> {
             .collect()
     }
 
-    /// The times in which there is duty in a layer, in their order.
+    /// The times in which a layer has duty, in their order.
     fn open(&self, layer: &Layer, range: TimeRange) -> Vec<TimeRange> {
         let Some(limits) = limits(layer, range) else { return Vec::new() };
         match &layer.hours {
@@ -127,18 +126,18 @@ impl Roster<'_> {
     }
 }
 
-/// It is the turn of a contact.
+/// A turn of a contact.
 #[derive(Clone, Copy)]
 struct Turn {
     range: TimeRange,
     contact: i64,
 }
 
-/// When contacts are absent.
+/// The absences of contacts.
 struct Away(HashMap<i64, Vec<TimeRange>>);
 
 impl Away {
-    /// The absences that lie in a stretch at least in part: of each contact in their order, without any that touch.
+    /// The absences that overlap a stretch: of each contact in their order, merged where they touch.
     fn of(absences: &[Absence], range: TimeRange) -> Self {
         let mut absences: Vec<Absence> =
             absences.iter().filter(|absence| common(absence.range, range).is_some()).copied().collect();
@@ -154,7 +153,7 @@ impl Away {
         Self(away)
     }
 
-    /// What is left of turns of those who are there.
+    /// The parts of turns without the absences of their contacts.
     fn present(&self, turns: Vec<Turn>) -> Vec<Turn> {
         let mut present = Vec::with_capacity(turns.len());
         for turn in turns {
@@ -167,7 +166,7 @@ impl Away {
     }
 }
 
-/// Gives what is free to those whose turn it is.
+/// Assigns the free time to the contacts of these turns.
 fn give(duty: &mut Duty, turns: &[Turn], source: Source) {
     let mut taken: Vec<TimeRange> = Vec::new();
     let mut gaps = duty.gaps.iter().peekable();
@@ -192,7 +191,7 @@ fn common(one: TimeRange, other: TimeRange) -> Option<TimeRange> {
     TimeRange { from: one.from.max(other.from), to: one.to.min(other.to) }.if_not_empty()
 }
 
-/// What is left of ranges without others; both are in the order of their begins.
+/// The parts of ranges outside of others; both are sorted by their starts.
 fn without(ranges: &[TimeRange], taken: &[TimeRange]) -> Vec<TimeRange> {
     let mut left = Vec::with_capacity(ranges.len());
     let mut taken = taken.iter().peekable();
@@ -208,7 +207,7 @@ fn without(ranges: &[TimeRange], taken: &[TimeRange]) -> Vec<TimeRange> {
     left
 }
 
-/// Shifts that go on are one.
+/// Merges adjoining shifts of the same contact and source.
 fn joined(shifts: Vec<Shift>) -> Vec<Shift> {
     let mut joined: Vec<Shift> = Vec::with_capacity(shifts.len());
     for next in shifts {

@@ -13,15 +13,15 @@ use crate::model::time_range::TimeRange;
 
 /// Characters of the name of a schedule, and of a layer.
 pub const NAME_LENGTH: RangeInclusive<usize> = 1..=255;
-/// Most schedules of an organisation, whatever its plan says.
+/// Maximum number of schedules of an organisation, whatever its plan allows.
 pub const SCHEDULES_MAX: u64 = 200;
-/// Most layers of a schedule; it has one at least.
+/// Maximum number of layers of a schedule; it has one at least.
 pub const LAYERS_MAX: usize = 10;
-/// Most contacts of a layer; it has one at least.
+/// Maximum number of contacts of a layer; it has one at least.
 pub const CONTACTS_MAX: usize = 50;
 /// Days, or weeks, or hours between two hand-overs.
 pub const LENGTH: RangeInclusive<u32> = 1..=366;
-/// Days that can be looked at in one go.
+/// Maximum number of days of one query.
 pub const DAYS_MAX: i64 = 400;
 const HOUR_MS: i64 = 3_600_000;
 
@@ -36,7 +36,7 @@ pub struct Schedule {
     pub organisation: i64,
     /// 1..255 characters.
     pub name: String,
-    /// The zone by whose clocks duty changes hands.
+    /// The time zone of the hand-overs.
     pub zone: Zone,
     /// The layers, the lowest first.
     pub layers: Vec<Layer>,
@@ -46,7 +46,7 @@ pub struct Schedule {
     pub updated_at: Timestamp,
 }
 
-/// People who take turns.
+/// Contacts who take turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
     /// 1..255 characters.
@@ -57,27 +57,28 @@ pub struct Layer {
     pub starts_at: Timestamp,
     /// The time before which it counts; `None` = it has no end.
     pub ends_at: Option<Timestamp>,
-    /// When duty changes hands.
+    /// The times of its hand-overs.
     pub rotation: Rotation,
     /// The hours in which there is duty; `None` = always.
     pub hours: Option<BusinessHours>,
 }
 
-/// When duty changes hands.
+/// The times of hand-overs.
 ///
-/// Turns of days and weeks are counted by the calendar of the zone, from the last hand-over time at or before the start of the
-/// layer; so the first turn has its full length if the layer starts at such a time. A hand-over at a time that clocks leave
-/// out is read with the offset before the gap, one at a time that they show twice is the first (RFC 5545, 3.3.5).
+/// Turns of days and weeks are counted by the calendar of the zone, from the last hand-over time at or before the
+/// start of the layer; so the first turn has its full length if the layer starts at such a time. A hand-over at a
+/// time that clocks leave out is read with the offset before the gap, one at a time that they show twice is the first
+/// (RFC 5545, 3.3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
-    /// Every so many days at this time.
+    /// Every `days` days at this time.
     Daily {
         /// Days of a turn.
         days: u32,
         /// The time on the clocks of the zone.
         at: ClockTime,
     },
-    /// Every so many weeks on this day at this time.
+    /// Every `weeks` weeks on this day at this time.
     Weekly {
         /// Weeks of a turn.
         weeks: u32,
@@ -86,14 +87,14 @@ pub enum Rotation {
         /// The time on the clocks of the zone.
         at: ClockTime,
     },
-    /// Every so many hours from the start of the layer, whatever clocks show.
+    /// Every `hours` hours from the start of the layer, whatever clocks show.
     Hours {
         /// Hours of a turn.
         hours: u32,
     },
 }
 
-/// Somebody takes over for a time, above all layers.
+/// A contact takes over for a time, with precedence over all layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
     /// Key of the row; the newer one has the higher.
@@ -123,7 +124,7 @@ impl Schedule {
     }
 }
 
-/// The begins of the turns of a layer.
+/// The starts of the turns of a layer.
 pub(super) enum Turns {
     /// On dates of a zone.
     Dates { zone: Zone, first: NaiveDate, days: i64, at: ClockTime },
@@ -132,7 +133,7 @@ pub(super) enum Turns {
 }
 
 impl Layer {
-    /// The begins of its turns.
+    /// The starts of its turns.
     pub(super) fn turns(&self, zone: Zone) -> Turns {
         match self.rotation {
             Rotation::Hours { hours } => {
@@ -167,7 +168,7 @@ fn moment(zone: Zone, date: NaiveDate, at: ClockTime) -> Timestamp {
 }
 
 impl Turns {
-    /// The begin of a turn.
+    /// The start of a turn.
     pub(super) fn begin(&self, turn: i64) -> Timestamp {
         match self {
             Self::Steady { first, ms } => first.plus_ms(turn * ms),
@@ -178,7 +179,7 @@ impl Turns {
         }
     }
 
-    /// The turn that a time lies in. Of turns without length, where a zone leaves out whole days, the last one.
+    /// The turn that contains a time. Of turns without length, where a zone leaves out whole days, the last one.
     pub(super) fn turn_at(&self, at: Timestamp) -> i64 {
         let mut turn = match self {
             Self::Steady { first, ms } => at.ms_since(*first).div_euclid(*ms),

@@ -1,7 +1,7 @@
-//! Whether an outage becomes an incident, or news for one, and when it is looked at again if not.
+//! The decision whether an outage becomes an incident, or news for one, and when it is evaluated again if not.
 //!
-//! What waits for people (a maintenance, a stated status, another policy) is not looked at again: whoever changes that wakes
-//! it, and `incidents::resting` looks for what was missed.
+//! An outage that waits for members (a maintenance, a stated status, another policy) is not evaluated again by time:
+//! the change wakes it, and `incidents::resting` searches for missed ones.
 
 use crate::clock::Timestamp;
 use crate::model::incident::Severity;
@@ -19,21 +19,22 @@ pub struct Circumstances<'a> {
     pub rules: Option<&'a IncidentRules>,
     /// A maintenance in progress covers the service, or a person states its status.
     pub is_held_back: bool,
-    /// Its incident is open: what comes now belongs to that.
+    /// Its incident is open, and takes in the news.
     pub has_open_incident: bool,
 }
 
-/// What is to be done about an outage.
+/// The decision about an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Nothing before this time; `None`: nothing before the next change, or before people change what they want.
+    /// Nothing before this time; `None`: nothing before the next change of the status or of the configuration.
     Wait(Option<Timestamp>),
-    /// An incident of this severity is to be told.
+    /// An incident of this severity is to be reported.
     Tell(Severity),
 }
 
 impl Outage {
-    /// Returns true if it is trouble for which the rules want no incident, and which will not turn out to be wanted by itself.
+    /// Returns true if it is trouble for which the rules have no incident, and which will not get one by the passing
+    /// of time.
     #[must_use]
     pub fn is_unwanted(&self, rules: Option<&IncidentRules>) -> bool {
         let is_wanted = |rules: &IncidentRules| {
@@ -42,22 +43,23 @@ impl Outage {
         self.is_measured && !rules.is_some_and(is_wanted)
     }
 
-    /// The start of the trouble by these rules: the first edge into a kind that they want, whatever kind it is now.
+    /// The start of the trouble by these rules: the first edge into a kind that has an incident, whatever kind it is
+    /// now.
     #[must_use]
     pub fn started_at(&self, rules: &IncidentRules) -> Timestamp {
         self.first_edges.earliest(|kind| rules.severity(kind).is_some()).unwrap_or(self.began_at)
     }
 
-    /// The time from which on a flapping service that is down counts as down; `None` when it does already, is not down, or
-    /// nobody wants an incident for that.
+    /// The time from which on a flapping service that is down counts as down; `None` when it does already, is not
+    /// down, or has no incident for that.
     #[must_use]
     pub fn counts_as_down_from(&self, rules: &IncidentRules) -> Option<Timestamp> {
         rules.down_severity?;
         self.down_since.map(|since| since.plus_ms(rules.open_after_ms().max(STEADY_DOWN_MS)))
     }
 
-    /// The outage as these rules see it at `now`: a service that has been down for long enough without a change is down, though
-    /// it flaps. What was told of it before is not told again.
+    /// The outage by these rules at `now`: a service that has been down for long enough without a change is down,
+    /// though it flaps. Parts that were reported before are not reported again.
     #[must_use]
     pub fn judged(self, rules: Option<&IncidentRules>, now: Timestamp) -> Self {
         let counts_from = rules.and_then(|rules| self.counts_as_down_from(rules));
@@ -144,8 +146,8 @@ mod tests {
         assert_eq!(outage(Down).decide(circumstances, at(10_000)), TELL);
     }
 
-    /// What a status does, what the policy wants, and what is told: when, as what, since when. `g` degraded, `d` down, `u` up
-    /// for so many seconds, `F` = flapping begins with the last change.
+    /// Cases: a script of the status, the words of the policy; the expected report: when, as what, since when. `g`
+    /// degraded, `d` down, `u` up for the given number of seconds, `F` = flapping starts with the last change.
     #[rstest]
     #[case::down("d60", "down+20", "20s down since 0s")]
     #[case::too_short("d19 u9", "down+20", "")]
@@ -206,7 +208,7 @@ mod tests {
         assert_eq!(told.join(", "), expected);
     }
 
-    /// `down+6 unstable`: an incident for what is down or unstable, after six seconds.
+    /// `down+6 unstable`: an incident for outages that are down or unstable, after six seconds.
     fn policy(wanted: &str) -> IncidentRules {
         let seconds = wanted.split(['+', ' ']).nth(1).unwrap();
         let is_wanted = |kind: &str| wanted.contains(kind).then_some(Severity::Major);

@@ -1,7 +1,7 @@
 //! The first edge into each kind of trouble since a service was last up.
 //!
-//! Which kinds count depends on the policy that is asked, so all of them are kept, and the earliest that is wanted decides when
-//! an incident began and when it is due.
+//! The kinds that count depend on the policy, so all of them are kept, and the earliest wanted one decides when an
+//! incident started and when it is due.
 
 use crate::clock::Timestamp;
 use crate::model::incident_policy::OutageKind;
@@ -18,7 +18,7 @@ pub struct FirstEdges {
 }
 
 impl FirstEdges {
-    /// Trouble of this kind that begins at `at`, and nothing before it.
+    /// Trouble of this kind that starts at `at`, and nothing before it.
     #[must_use]
     pub const fn starting(kind: OutageKind, at: Timestamp) -> Self {
         Self { unstable: None, degraded: None, down: None }.with(kind, at)
@@ -46,7 +46,7 @@ impl FirstEdges {
         Self { unstable: self.unstable, degraded: None, down: None }
     }
 
-    /// The earliest edge into a kind that is wanted.
+    /// The earliest edge into a wanted kind.
     #[must_use]
     pub fn earliest(&self, is_wanted: impl Fn(OutageKind) -> bool) -> Option<Timestamp> {
         let edges = [

@@ -1,4 +1,5 @@
-//! Outages against a model that knows nothing of rows and looks: every second it asks the whole history what is to be told.
+//! Outages against a model without rows and due times: every second it derives the expected reports from the whole
+//! history.
 //!
 //! Only news count: an incident that is opened, and an impact that rises.
 
@@ -19,11 +20,11 @@ struct Edge {
     second: i64,
     from: MeasuredStatus,
     to: MeasuredStatus,
-    /// Flapping begins with it, or ends at this second.
+    /// Flapping starts with it, or ends at this second.
     flapping: Option<bool>,
 }
 
-/// What an incident was told.
+/// A report to an incident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Telling {
     second: i64,
@@ -37,7 +38,7 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_ms(second * 1_000)
 }
 
-/// Follows the edges as the engine's incidents do: an outage is looked at when it says so.
+/// Follows the edges as the engine's incidents do: an outage is evaluated when it is due.
 fn real(edges: &[Edge], rules: &IncidentRules) -> Vec<Telling> {
     let (mut outage, mut known, mut tellings) = (None, None, Vec::new());
     for second in 0..LENGTH {
@@ -87,7 +88,7 @@ fn causes(edge: &Edge) -> Vec<ChangeCause> {
     }
 }
 
-/// Notes what is news for the incident, of which this impact is known.
+/// Adds a telling if it is news for the incident, of which this impact is known.
 fn note(tellings: &mut Vec<Telling>, known: &mut Option<Impact>, telling: Telling) {
     let impact = telling.kind.impact();
     match *known {
@@ -98,7 +99,7 @@ fn note(tellings: &mut Vec<Telling>, known: &mut Option<Impact>, telling: Tellin
     *known = Some(impact);
 }
 
-/// The same, asked every second.
+/// The same, evaluated every second.
 fn naive(edges: &[Edge], rules: &IncidentRules) -> Vec<Telling> {
     let (mut tellings, mut known) = (Vec::new(), None);
     for second in 0..LENGTH {
@@ -135,8 +136,8 @@ fn flaps(past: &[Edge]) -> bool {
     past.iter().rev().find_map(|edge| edge.flapping).unwrap_or_default()
 }
 
-/// The edges into trouble that count: since it was up without flapping; of what is untold since a gap, of which only flapping is
-/// left; beside flapping since it was up.
+/// The edges into trouble that count: since it was up without flapping; of an unreported outage since a no-data
+/// period, with only flapping left; beside flapping since it was up.
 fn firsts(past: &[Edge], is_told: bool) -> Vec<(OutageKind, i64)> {
     let mut counting = Vec::new();
     for number in 0..past.len() {
@@ -165,7 +166,7 @@ fn firsts(past: &[Edge], is_told: bool) -> Vec<(OutageKind, i64)> {
     counting
 }
 
-/// Histories: a status, how long it lasts, and whether flapping begins or ends, where it can.
+/// Histories: a status, how long it lasts, and whether flapping starts or ends, where it can.
 fn histories() -> impl Strategy<Value = Vec<Edge>> {
     let status = prop::sample::select(vec![Up, Up, Down, Down, Down, Degraded, Degraded, NoData]);
     let step = (status, 1_i64..60, prop::bool::weighted(0.3));
@@ -204,7 +205,8 @@ fn policies() -> impl Strategy<Value = IncidentRules> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
-    /// Whatever the status does: what is told, when, and since when, is what the whole history says each second.
+    /// For any statuses: the reports, with their times and starts, equal those derived from the whole history every
+    /// second.
     #[test]
     fn outages_tell_what_the_whole_history_says(edges in histories(), rules in policies()) {
         prop_assert_eq!(real(&edges, &rules), naive(&edges, &rules));

@@ -6,8 +6,8 @@ use rstest::rstest;
 use super::*;
 use crate::model::history::MeasuredStatus::{Degraded, Down, NoData, Unknown, Up};
 
-/// `d` down, `g` degraded, `u` up, `n` no data, `?` unknown, `F` flapping, `S` settled, `i` an imported down, `t` the
-/// incident 7 is told.
+/// `d` down, `g` degraded, `u` up, `n` no data, `?` unknown, `F` flapping, `S` settled, `i` an imported down, `t`
+/// reported to the incident 7.
 fn play(script: &str) -> (Option<Outage>, usize) {
     let (mut outage, mut status, mut recoveries) = (None, Up, 0);
     for (number, step) in (1..).zip(script.chars()) {
@@ -42,7 +42,7 @@ fn play(script: &str) -> (Option<Outage>, usize) {
     (outage, recoveries)
 }
 
-/// Only what is known to be bad just now hides those that depend on it.
+/// Only a service that is known to be bad now hides its dependents.
 #[rstest]
 #[case::down("d", false, true)]
 #[case::told("dt", false, true)]
@@ -63,7 +63,8 @@ fn what_is_bad_hides_others(#[case] script: &str, #[case] is_unreachable: bool, 
     assert_eq!(Outage { unreachable_since, ..outage }.hides_others(), hides);
 }
 
-/// Behind something that is down a service has no start of its own trouble; that begins when it has looked after the return.
+/// Behind a dependency that is down a service has no start of its own trouble; that starts with its first check after
+/// the recovery of the dependency.
 #[test]
 fn trouble_is_its_own_when_it_has_looked() {
     let at = Timestamp::from_ms;
@@ -82,7 +83,8 @@ fn trouble_is_its_own_when_it_has_looked() {
     assert_eq!(Outage::follow(Some(asked), 1, &change).outage, None, "it came back with what it depends on");
 }
 
-/// What is left: the kind, the start, and whether the incident is to be told; `r` = it waits whether the return lasts.
+/// The remaining outage as text: the kind, the start, and whether it is unreported; `r` = it waits whether the
+/// recovery lasts.
 fn left(script: &str) -> String {
     let Some(outage) = play(script).0 else { return "-".into() };
     let kind = outage.kind.as_str();
@@ -140,7 +142,8 @@ fn a_service_recovers_when_it_was_in_trouble_and_is_up(#[case] script: &str, #[c
 }
 
 proptest! {
-    /// Whatever happens: who is up and does not flap is in no trouble that an incident could be told of; who is down is.
+    /// For any script: a service that is up without flapping has no trouble for an incident; a service that is down
+    /// has.
     #[test]
     fn who_is_up_is_in_no_trouble(script in "[dgunF?St]{1,40}") {
         let outage = play(&script).0;
@@ -187,7 +190,7 @@ fn the_first_edge_of_each_kind_is_kept(#[case] script: &str, #[case] expected: &
     assert_eq!(firsts(script), expected);
 }
 
-/// Since when it is down without a change while it flaps, and whether it is looked at.
+/// Since when it is down without a change while it flaps, and whether it is evaluated again.
 #[rstest]
 #[case::flapping_with_an_edge_to_down("dF", Some(20), Some(20))]
 #[case::down_later("duFd", Some(40), Some(40))]
@@ -208,7 +211,8 @@ fn a_service_that_flaps_is_down_since_its_last_edge(
     assert_eq!(outage.is_undecided(), since.is_some() || outage.is_untold());
 }
 
-/// An incident that has recovered because nobody wants an unstable service in it may not end while that is perhaps down.
+/// An incident that has recovered because no policy wants an unstable service in it must not end while the service
+/// may be down.
 #[test]
 fn what_counts_as_recovered_while_it_flaps_is_undecided_when_it_is_down() {
     let at = Timestamp::from_ms;

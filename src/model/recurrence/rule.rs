@@ -1,7 +1,8 @@
-//! The text of a recurrence rule (RFC 5545, 3.3.10), and what of it is accepted.
+//! The text of a recurrence rule (RFC 5545, 3.3.10), and the accepted subset.
 //!
-//! The crate `rrule` reads and expands rules. It would read an end without zone in the zone of this machine, and multiply
-//! the lists of hours, minutes and seconds without a bound; so ends are read here, and lists are counted before it sees them.
+//! The crate `rrule` reads and expands rules. It would read an end without zone in the zone of this machine, and
+//! multiply the lists of hours, minutes and seconds without a bound; so ends are read here, and lists are counted
+//! before it sees them.
 
 use std::str::FromStr;
 
@@ -13,9 +14,9 @@ use crate::model::recurrence::zone::Zone;
 
 /// Characters of a rule.
 pub const RULE_LENGTH_MAX: usize = 500;
-/// Occurrences after which a rule may say that it ends.
+/// Maximum of `COUNT` in a rule.
 const COUNT_MAX: u32 = 10_000;
-/// Values of a list, and times of a day that the lists make together.
+/// Maximum number of values of a list, and of times of a day that the lists make together.
 const VALUES_MAX: usize = 100;
 /// The parts of a rule that are lists.
 const LISTS: [&str; 9] =
@@ -35,14 +36,14 @@ pub struct Rule {
     unended: RRule<Unvalidated>,
 }
 
-/// The last moment at which something may begin.
+/// The last moment at which an occurrence may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
     At(Timestamp),
     Wall(NaiveDateTime),
 }
 
-/// The reason for which a text is no rule that can be used. Its `Display` is what clients read.
+/// The reason why a text cannot be used as a rule. Its `Display` is shown to clients.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleProblem {
     /// `DTSTART`, `RRULE:` or another line is there.
@@ -57,7 +58,7 @@ pub enum RuleProblem {
     /// Not of the form `NAME=VALUE`.
     #[error("Each part of a rule looks like FREQ=WEEKLY, with semicolons between; {0:?} does not.")]
     Part(String),
-    /// No part of rules has this name.
+    /// Rules have no part with this name.
     #[error("{0} is no part of a rule. Use FREQ, INTERVAL, COUNT, UNTIL, WKST and those that begin with BY.")]
     Unknown(String),
     /// The value of a part cannot be read.
@@ -87,7 +88,7 @@ pub enum RuleProblem {
     /// An end that cannot be read.
     #[error("UNTIL must look like 20261231T235959Z, 20261231T235959 or 20261231.")]
     Until,
-    /// Whatever else RFC 5545 forbids.
+    /// Any other violation of RFC 5545.
     #[error("This is not a rule of RFC 5545: {0}.")]
     Form(String),
 }
@@ -138,17 +139,18 @@ impl Rule {
         &self.text
     }
 
-    /// The wall times that the rule names, when its first one is not before `start`, in order, with its last moment in this
-    /// zone. Looking for the next one ends after a bounded number of steps.
+    /// The wall times of the rule, when its first one is not before `start`, in order, with its last moment in this
+    /// zone. The search for the next one ends after a bounded number of steps.
     ///
     /// # Errors
-    /// [`RuleProblem::Form`] for what only shows together with the start.
+    /// [`RuleProblem::Form`] for errors that depend on the start.
     pub fn walls(
         &self,
         start: NaiveDateTime,
         zone: Zone,
     ) -> Result<impl Iterator<Item = NaiveDateTime> + use<>, RuleProblem> {
-        // Wall times are expanded as if they were UTC: no zone shifts them, and which instant they are is decided afterwards.
+        // Wall times are expanded as if they were UTC: no zone shifts them, and their instants are decided
+        // afterwards.
         let start = Tz::UTC.from_utc_datetime(&start);
         let rule = self.unended.clone().validate(start).map_err(form)?;
         let set = RRuleSet::new(start).rrule(rule).limit();
@@ -221,7 +223,7 @@ fn check(rule: &RRule<Unvalidated>, until: Option<Until>) -> Result<(), RuleProb
     }
 }
 
-/// The part without which the others could be read.
+/// The unreadable part: without it the others could be read.
 fn wrong_value(parts: &[String]) -> Option<RuleProblem> {
     let is_wrong = |part: &&String| {
         let alone = if part.starts_with("FREQ=") { (*part).clone() } else { format!("FREQ=DAILY;{part}") };

@@ -121,7 +121,7 @@ fn another_rule_begins_with_its_own_first_time_and_another_zone_keeps_the_wall_t
     assert_eq!(elsewhere.window().end, at("2026-11-22T04:00:00-05:00"));
 }
 
-/// The night in which a clock shows 02:30 twice: the second one is not what a series would take it for.
+/// The night in which clocks show 02:30 twice: the second one is not the one that a series means.
 #[rstest]
 #[case::first_start(("2026-10-25T02:30:00+02:00", "2026-10-25T04:00:00+01:00"), None)]
 #[case::second_start(

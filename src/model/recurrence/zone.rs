@@ -1,7 +1,7 @@
-//! A time zone of the IANA database, and the two ways between the clock on the wall and the instant.
+//! A time zone of the IANA database, and the conversions between wall time and instant.
 //!
-//! The zones are compiled in, so that a machine without time zone files reads the same times. A wall time that a clock which
-//! was set ahead has left out, or one that it shows twice, is read as RFC 5545 (3.3.5) says.
+//! The zones are compiled in, so that a machine without time zone files reads the same times. A wall time that clocks
+//! leave out when set ahead, or one that they show twice, is read as in RFC 5545 (3.3.5).
 
 use std::str::FromStr;
 
@@ -10,9 +10,9 @@ use chrono_tz::Tz;
 
 use crate::clock::Timestamp;
 
-/// The steps back in which the last wall time before a gap is looked for, in minutes.
+/// The steps back in which the last wall time before a gap is searched for, in minutes.
 const STEP_MINUTES: i64 = 15;
-/// Steps that are made: the longest gap, of a zone that changed sides of the date line, has 24 hours.
+/// Maximum number of steps: the longest gap, of a zone that changed sides of the date line, has 24 hours.
 const STEPS: i64 = 100;
 
 /// A time zone.
@@ -49,8 +49,8 @@ impl Zone {
         Some(at.naive_local())
     }
 
-    /// The instant at which clocks in this zone show the time: the first one if they show it twice. A time that they leave out
-    /// is read with the offset before the gap, so that it lies as far behind the gap's begin as it claims.
+    /// The instant of a wall time in this zone: the first one if it occurs twice. A time that clocks leave out is
+    /// read with the offset before the gap, so that its distance from the start of the gap is kept.
     #[must_use]
     pub fn instant(self, wall: NaiveDateTime) -> Timestamp {
         let before = (0..=STEPS).find_map(|step| {
@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
 
-    /// RFC 5545, 3.3.5: what is left out has the offset before the gap, what comes twice is the first.
+    /// RFC 5545, 3.3.5: a time that is left out has the offset before the gap, one that occurs twice is the first.
     #[rstest]
     #[case::winter("Europe/Berlin", "2026-01-15T02:30:00", "2026-01-15T01:30:00.000Z")]
     #[case::summer("Europe/Berlin", "2026-07-15T02:30:00", "2026-07-15T00:30:00.000Z")]

@@ -1,6 +1,6 @@
 //! The error budget: the time that may be down before an objective is missed.
 //!
-//! It is a share of the measured time of the period and of what of it is still to come. So at the end of the period the
+//! It is a share of the measured time of the period and of its remaining time. So at the end of the period the
 //! objective is met exactly if the budget is not overdrawn.
 
 use crate::model::sla::objective::{Objective, WHOLE};
@@ -15,7 +15,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The budget of so much time, measured and still to come, of which `used_ms` were down.
+    /// The budget of this time, measured and still to come, of which `used_ms` were down.
     #[must_use]
     pub fn new(objective: Objective, time_ms: i64, used_ms: i64) -> Self {
         let total_ms = i128::from(time_ms) * i128::from(objective.allowance()) / i128::from(WHOLE);

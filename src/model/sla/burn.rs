@@ -1,9 +1,9 @@
-//! How fast an error budget is used up, and whether somebody must know: alerts on several windows and burn rates, as chapter 5
-//! of Google's SRE workbook describes them.
+//! The burn rate of an error budget, and alerts on several windows and burn rates, as in chapter 5 of Google's SRE
+//! workbook.
 //!
-//! A burn rate of 1 uses up exactly the budget of the period. A rule fires when a long window shows that a share of the
-//! budget is gone, and a short one that it is still going. Shares and windows are the workbook's; the rates follow
-//! from the length of the period, so that 30 days have its 14.4, 6 and 1.
+//! A burn rate of 1 uses up exactly the budget of the period. A rule fires when a long window shows that a share of
+//! the budget is used, and a short one that it is still being used. Shares and windows are the workbook's; the rates
+//! follow from the length of the period, so that 30 days have its 14.4, 6 and 1.
 
 use crate::model::sla::objective::{Objective, WHOLE};
 use crate::model::word::words;
@@ -17,11 +17,11 @@ words! {
     /// The state of a budget.
     #[derive(PartialOrd, Ord)]
     pub enum BurnState {
-        /// It lasts, as far as anybody can tell.
+        /// The budget lasts, at the present rate.
         Steady,
         /// It is used up so fast that it will not last.
         Slow,
-        /// It is used up so fast that somebody must act now.
+        /// It is used up so fast that action is needed now.
         Fast,
     }
 }
@@ -31,11 +31,11 @@ words! {
 pub struct Rule {
     /// The state when it fires.
     pub state: BurnState,
-    /// The window that shows how much is gone, in milliseconds.
+    /// The window that shows the used share, in milliseconds.
     pub long_ms: i64,
-    /// The window that shows that it goes on, in milliseconds.
+    /// The window that shows that it continues, in milliseconds.
     pub short_ms: i64,
-    /// The share of the budget that is gone within the long window, in per cent.
+    /// The share of the budget that is used within the long window, in per cent.
     pub budget_percent: i64,
 }
 
@@ -69,7 +69,7 @@ impl Measured {
     }
 }
 
-/// A rule as it stands.
+/// The reading of a rule at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The rule.
@@ -91,7 +91,7 @@ impl Reading {
     }
 }
 
-/// Reads all rules, in their order; `within` says what was measured in the last so many milliseconds.
+/// Reads all rules, in their order; `within` returns the measured time in the last milliseconds of the given number.
 #[must_use]
 pub fn read(objective: Objective, period_ms: i64, within: impl Fn(i64) -> Measured) -> [Reading; 3] {
     RULES.map(|rule| Reading {
@@ -102,15 +102,15 @@ pub fn read(objective: Objective, period_ms: i64, within: impl Fn(i64) -> Measur
     })
 }
 
-/// The state that the rules say together: the most urgent one of those that fire.
+/// The state of the rules together: the most urgent one of those that fire.
 #[must_use]
 pub fn state(readings: &[Reading]) -> BurnState {
     let firing = readings.iter().filter(|reading| reading.is_firing());
     firing.map(|reading| reading.rule.state).max().unwrap_or(BurnState::Steady)
 }
 
-/// The burn rate at which the share of the rule is gone within its long window, in thousandths: at least 1, since what burns
-/// slower lasts, and at most the rate at which everything is down.
+/// The burn rate at which the share of the rule is used within its long window, in thousandths: at least 1, since a
+/// budget that burns slower lasts, and at most the rate at which everything is down.
 fn threshold(rule: Rule, objective: Objective, period_ms: i64) -> i64 {
     let highest = i64::from(WHOLE) * ONE / i64::from(objective.allowance());
     let rate = i128::from(period_ms) * i128::from(rule.budget_percent * ONE / 100) / i128::from(rule.long_ms);

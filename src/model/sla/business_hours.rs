@@ -1,7 +1,7 @@
-//! Business hours: days of the week and, on them, what clocks show from when until when.
+//! Business hours: days of the week and the hours on them, in wall time.
 //!
-//! A moment lies in them if a clock in the zone shows such a time at that moment. So an hour that clocks leave out is
-//! missing, and one that they show twice counts twice, as it does for whoever works by that clock.
+//! A moment is in them if a clock in the zone shows such a time at that moment. So an hour that clocks leave out is
+//! missing, and one that they show twice counts twice, as for people who work by that clock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,8 @@ pub const ENTRIES_MAX: usize = 21;
 const MINUTE_MS: i64 = 60_000;
 /// Minutes of a day.
 const DAY_MINUTES: u16 = 24 * 60;
-/// Steps in which a change of the clocks is looked for: no zone has ever changed its clocks twice within such a time.
+/// Steps in which a change of the clocks is searched for, in milliseconds: no zone has ever changed its clocks twice
+/// within such a time.
 const STEP_MS: i64 = 6 * 60 * MINUTE_MS;
 
 words! {
@@ -123,7 +124,7 @@ impl FromStr for BusinessHours {
 }
 
 impl BusinessHours {
-    /// The stretches of a range that lie in the hours, in order, none touching the next.
+    /// The stretches of a range within the hours, in order, none touching the next.
     #[must_use]
     pub fn open(&self, zone: Zone, range: TimeRange) -> Vec<TimeRange> {
         let mut found: Vec<TimeRange> = Vec::new();
@@ -141,7 +142,7 @@ impl BusinessHours {
         merged
     }
 
-    /// The stretches of a range that lie outside of the hours, in order.
+    /// The stretches of a range outside of the hours, in order.
     #[must_use]
     pub fn closed(&self, zone: Zone, range: TimeRange) -> Vec<TimeRange> {
         let open = self.open(zone, range);
@@ -173,7 +174,7 @@ fn weekday(day: i64) -> Day {
     Day::ALL[place]
 }
 
-/// A range in stretches during which clocks are not changed, each with what they are ahead of UTC, in milliseconds.
+/// A range in stretches with a constant offset, each with its offset from UTC in milliseconds.
 fn steady(zone: Zone, range: TimeRange) -> Vec<(TimeRange, i64)> {
     let mut stretches: Vec<(TimeRange, i64)> = Vec::new();
     let mut from = range.from;
@@ -191,7 +192,7 @@ fn steady(zone: Zone, range: TimeRange) -> Vec<(TimeRange, i64)> {
     stretches
 }
 
-/// The first moment of a range with another offset than at its begin; at its end there is another.
+/// The first moment of a range with another offset than at its start; at its end there is another.
 fn first_unlike(zone: Zone, offset_ms: i64, range: TimeRange) -> Timestamp {
     let (mut like, mut unlike) = (range.from.ms(), range.to.ms());
     while unlike - like > 1 {

@@ -1,7 +1,7 @@
-//! The period of a target: a month, quarter or year of the calendar in its time zone, or days that roll on.
+//! The period of a target: a month, quarter or year of the calendar in its time zone, or rolling days.
 //!
-//! A calendar period begins at the first midnight that clocks in the zone show on its first day, or, where they leave that
-//! midnight out, at the moment they leave it out. A day that rolls is 24 hours, whatever clocks do.
+//! A calendar period starts at the first midnight in the zone on its first day, or, where clocks leave that midnight
+//! out, at the moment they leave it out. A rolling day is 24 hours, whatever clocks do.
 
 use std::ops::RangeInclusive;
 
@@ -38,7 +38,7 @@ pub enum Period {
     Quarter,
     /// A calendar year.
     Year,
-    /// So many times 24 hours.
+    /// This number of times 24 hours.
     Rolling(u16),
 }
 
@@ -75,7 +75,7 @@ impl Period {
         }
     }
 
-    /// The period in which `now` lies, or that ends now.
+    /// The period that contains `now`, or that ends now.
     #[must_use]
     pub fn current(self, zone: Zone, now: Timestamp) -> TimeRange {
         match self.months() {
@@ -94,7 +94,7 @@ impl Period {
         }
     }
 
-    /// The period in which a day lies, or that ends with it, at the latest now; `None` if the day is still to come.
+    /// The period that contains a day, or that ends with it, at the latest now; `None` if the day is still to come.
     #[must_use]
     pub fn on(self, zone: Zone, date: NaiveDate, now: Timestamp) -> Option<TimeRange> {
         if start_of(zone, date) > now {
@@ -122,7 +122,7 @@ impl Period {
     }
 }
 
-/// The whole months around a day, counted from the begin of its year.
+/// The whole months around a day, counted from the start of its year.
 fn around(zone: Zone, date: NaiveDate, months: u32) -> TimeRange {
     let first = date.month0() / months * months;
     let month = |month0: u32| {

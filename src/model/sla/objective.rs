@@ -9,7 +9,7 @@ pub const PERCENT_MIN: u32 = 50;
 /// Millionths of one per cent.
 const OF_A_PERCENT: u32 = WHOLE / 100;
 
-/// An objective, below 100 per cent: at 100 there would be no budget, and nothing to tell before it is broken.
+/// An objective, below 100 per cent: at 100 there would be no budget, and no alert before it is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Objective(u32);
 

@@ -1,6 +1,6 @@
 //! The settings of a status page for search engines and link previews (contract 4.13.1, `seo`).
 //!
-//! The block is written as a whole: what a client leaves out goes back to its default.
+//! The block is written as a whole: members that a client leaves out are reset to their defaults.
 
 use std::ops::RangeInclusive;
 
@@ -70,10 +70,10 @@ impl Seo {
         })
     }
 
-    /// Reads what [`Seo::to_json`] wrote.
+    /// Reads the output of [`Seo::to_json`].
     ///
     /// # Errors
-    /// When a key is missing or holds something else.
+    /// When a key is missing or has another value.
     pub fn from_stored(stored: &str) -> Result<Self, UnreadableSeo> {
         let stored: Value = serde_json::from_str(stored).map_err(|_| UnreadableSeo)?;
         let text = |key: &str| match stored[key].as_object() {

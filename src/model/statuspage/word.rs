@@ -7,9 +7,9 @@ use crate::model::word::words;
 words! {
     /// The visitors who may see a page.
     pub enum AccessType {
-        /// Everybody.
+        /// Visible to all.
         Public,
-        /// Visitors who know the password.
+        /// Visitors with the password.
         Password,
         /// Visitors who read mail at one of the listed addresses.
         EmailWhitelist,

@@ -1,20 +1,21 @@
-//! The arrivals from a location that keeps its own schedule: what came before, what came late, what nobody has heard yet.
+//! The arrivals from a location that keeps its own schedule: repeated results, late results, and the time without
+//! any.
 //!
-//! A location sends its results in the order of their times, and what it kept while it was cut off before or after those of
-//! the present. So two things tell a late result from a repeated one: the newest that came, and the last silence, which is
-//! filled from its beginning. A result that fits neither is taken for a repetition: one too few in the figures of
-//! today, and the history, which knows each of its rows, has all of them.
+//! A location sends its results in the order of their times, and those kept while it was cut off before or after
+//! those of the present. So two things distinguish a late result from a repeated one: the newest that came, and the
+//! last silence, which is filled from its start. A result that fits neither is treated as a repetition: then the
+//! figures of today miss one, and the history, which identifies each of its rows, has all of them.
 
 use crate::clock::Timestamp;
 
-/// The results of one location that were heard, as far as that can be told from their times.
+/// The results received from one location, as far as their times show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Arrivals {
     newest: Option<Timestamp>,
     silence: Option<Silence>,
 }
 
-/// A span of time of which no result was heard yet; neither end belongs to it.
+/// A span of time without any received result; neither end belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Silence {
     from: Timestamp,
@@ -22,13 +23,13 @@ struct Silence {
 }
 
 impl Arrivals {
-    /// Goes on after the newest result that is remembered.
+    /// Continues after the newest remembered result.
     pub(super) const fn after(newest: Option<Timestamp>) -> Self {
         Self { newest, silence: None }
     }
 
-    /// Takes in a result; returns true unless it was heard before. Two results further apart than `coverage_ms` leave a
-    /// silence between them.
+    /// Takes in a result; returns true unless it was received before. Two results further apart than `coverage_ms`
+    /// leave a silence between them.
     pub(super) fn take(&mut self, checked_at: Timestamp, coverage_ms: i64) -> bool {
         let before = self.newest.filter(|newest| checked_at.ms_since(*newest) > coverage_ms);
         if self.newest.is_none_or(|newest| newest < checked_at) {
@@ -41,7 +42,7 @@ impl Arrivals {
         open.map(|silence| silence.from = checked_at).is_some()
     }
 
-    /// The wall clock was set back, and the times of what was heard with it.
+    /// Moves the times by a step of the wall clock that was set back.
     pub(super) fn shift(&mut self, jump_ms: i64) {
         self.newest = self.newest.map(|at| at.plus_ms(jump_ms));
         self.silence = self.silence.map(|silence| Silence {

@@ -1,7 +1,8 @@
-//! What all locations together say of one service: their votes, the verdict, and the status line that follows.
+//! The consensus of all locations on one service: their votes, the verdict, and the resulting status line.
 //!
-//! It knows no schedule: results come from wherever a location is, and the clock alone can only age them. It holds the
-//! rules of confirmation by the other locations, of suspects, of gaps, and of how an outage ends ([`Recovery`]).
+//! It is independent of schedules: results come from any location, and the clock alone can only age them. It holds
+//! the rules of confirmation by the other locations, of suspects, of no-data periods, and of how an outage ends
+//! ([`Recovery`]).
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
@@ -17,10 +18,10 @@ use crate::model::watch::plan::WatchPlan;
 use crate::model::watch::recovery::Recovery;
 use crate::model::watch::unrest::{Run, Unrest, beginning};
 
-/// Intervals for which locations look more often after the last change of a vote.
+/// Intervals for which locations check more often after the last change of a vote.
 pub(super) const HURRY_INTERVALS: i64 = 2;
 
-/// The votes on one service, and what is believed.
+/// The votes on one service, and the verdict.
 #[derive(Clone, Debug)]
 pub struct Consensus {
     voices: Box<[Voice]>,
@@ -29,7 +30,7 @@ pub struct Consensus {
     course: Course,
     verdict: Verdict,
     last_result_at: Option<Timestamp>,
-    /// True from a start after which a due check had not been made until the first result.
+    /// True after a start before which a due check was not made, until the first result.
     was_interrupted: bool,
     uncertain_until: Timestamp,
     /// `None` while nothing is wrong.
@@ -39,13 +40,13 @@ pub struct Consensus {
     rules: Rules,
 }
 
-/// What one location says.
+/// The state of one location.
 #[derive(Clone, Copy, Debug, Default)]
 struct Voice {
     vote: Option<Vote>,
     /// The location is the suspect: its vote does not count.
     is_set_aside: bool,
-    /// The location was blind from then on: a vote that is not newer does not count, also if no other does.
+    /// The location was blind from then on: a vote that is not newer does not count, even if there is no other.
     blind_since: Option<Timestamp>,
 }
 
@@ -62,12 +63,12 @@ impl Voice {
 pub enum Confirmation {
     /// Nothing new.
     NotNeeded,
-    /// The vote contradicts the verdict: the others look at once instead of waiting for their turn.
+    /// The vote contradicts the verdict: the others check at once instead of at their next due time.
     AskOthers,
 }
 
 impl Consensus {
-    /// Goes on with the votes and the status of before, as far as they hold now.
+    /// Continues with the earlier votes and status, as far as they still hold.
     #[must_use]
     pub(super) fn begin(
         plan: &WatchPlan,
@@ -82,7 +83,7 @@ impl Consensus {
             voices: vec![Voice::default(); plan.locations.len()].into(),
             course: Course::new(line, flapping, plan.rules.flapping),
             verdict: Verdict::Unknown,
-            // Locations that are not known yet may have looked meanwhile.
+            // Locations that are not known yet may have made checks meanwhile.
             was_interrupted: source == MemorySource::EndedProcess
                 && absent.is_empty()
                 && last_result_at.is_some_and(|last| plan.was_interrupted(last, now)),
@@ -108,7 +109,8 @@ impl Consensus {
         (consensus, effects)
     }
 
-    /// Returns the verdict of the votes. It outlives short gaps: a vote stays fresh for three intervals, at least 300 s.
+    /// Returns the verdict of the votes. It survives short no-data periods: a vote stays fresh for three intervals,
+    /// at least 300 s.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
         self.verdict
@@ -126,15 +128,15 @@ impl Consensus {
         self.voices.get(slot).and_then(|voice| voice.vote).is_some_and(|vote| vote.checked_at >= since)
     }
 
-    /// Returns the time until which locations look more often: as long as votes disagree or a recovery is counted, for two
-    /// intervals after the last change of a vote. A time that is over when there is no need.
+    /// Returns the time until which locations check more often: as long as votes disagree or a recovery is counted,
+    /// for two intervals after the last change of a vote. A time in the past when there is no need.
     #[must_use]
     pub fn hurry_until(&self, now: Timestamp) -> Timestamp {
         if self.is_recovering() || !self.is_unanimous(now) { self.uncertain_until } else { now }
     }
 
-    /// Takes in an attempt that was bad and is tried again; returns true if that is news: its location and the verdict said
-    /// better until now.
+    /// Takes in a bad attempt that is going to be retried; returns true if that is news: the vote of its location and
+    /// the verdict were better until now.
     pub fn doubt(&mut self, place: usize, status: CheckStatus, at: Timestamp) -> bool {
         let Some(vote) = self.voices.get(place).map(|voice| voice.vote) else { return false };
         let is_first = self.note_look(place, status, at);
@@ -167,22 +169,22 @@ impl Consensus {
         if is_news && contradicts { Confirmation::AskOthers } else { Confirmation::NotNeeded }
     }
 
-    /// Lets the votes of a location count or not; see `model::suspicion`.
+    /// Sets whether the votes of a location count; see `model::suspicion`.
     pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
         if let Some(voice) = self.voices.get_mut(slot) {
             voice.is_set_aside = is_set_aside;
         }
     }
 
-    /// What a location saw until then does not count.
+    /// Sets the time until which results of a location do not count.
     pub fn set_blind_since(&mut self, slot: usize, since: Option<Timestamp>) {
         if let Some(voice) = self.voices.get_mut(slot) {
             voice.blind_since = since;
         }
     }
 
-    /// The wall clock was set ahead by `jump_ms`, or back. What was seen moves back, but not ahead: a machine that slept
-    /// looks just like that, and nobody has looked in the meantime. `now` is the new time.
+    /// Handles a wall clock that was set ahead by `jump_ms`, or back. The times of results are moved back, but not
+    /// ahead: a suspended machine has the same symptoms, and no check was made meanwhile. `now` is the new time.
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         let seen_ms = jump_ms.min(0);
         let absent = self.absent.iter_mut().map(|absent| &mut absent.vote);
@@ -197,7 +199,7 @@ impl Consensus {
         if jump_ms < 0 { self.course.set_back(jump_ms, now) } else { Vec::new() }
     }
 
-    /// Ends the watch: what was measured holds no longer.
+    /// Ends the watch: earlier measurements are no longer valid.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.note_gap(now, &mut effects);
@@ -206,7 +208,7 @@ impl Consensus {
         effects
     }
 
-    /// Returns the memory that a successor goes on with.
+    /// Returns the memory from which a successor continues.
     #[must_use]
     pub fn memory(&self) -> Memory {
         let votes =
@@ -225,8 +227,8 @@ impl Consensus {
         }
     }
 
-    /// Without a result the clock alone can change the status: first to a gap, then to unknown; at once when all who have voted
-    /// are blind. And it ends flapping.
+    /// Judges the status again by time alone: without a result it changes first to no data, then to unknown; at once
+    /// when all locations with votes are blind. It also ends flapping.
     pub fn judge(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         if self.is_overdue(now) || self.is_blind(now) {
             self.note_gap(now, effects);
@@ -248,7 +250,7 @@ impl Consensus {
         self.tell_verdict(recovered_at.unwrap_or(at), now, effects);
     }
 
-    /// Tells the verdict, if it is another one than before. What makes it worse has begun before anybody was convinced.
+    /// Reports the verdict, if it has changed. A worse one starts at the first bad attempt, before it was confirmed.
     fn tell_verdict(&mut self, at: Timestamp, now: Timestamp, effects: &mut Vec<Effect>) {
         let to = MeasuredStatus::from(self.verdict);
         if to == self.course.status() {
@@ -258,7 +260,7 @@ impl Consensus {
         effects.extend(self.course.change_to(to, ChangeCause::Votes, at).map(Effect::Change));
     }
 
-    /// Comes to a verdict after something that happened at `at`; returns the end of the outage that this ends.
+    /// Reaches a verdict after an event at `at`; returns the end of the outage that this ends.
     fn decide(&mut self, at: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let before = self.verdict;
         self.verdict = self.rules.quorum.judge(self.fresh_votes(now));
@@ -273,7 +275,7 @@ impl Consensus {
         None
     }
 
-    /// Counts a result towards the end of the outage; that of a suspect counts for nothing.
+    /// Counts a result towards the end of the outage; that of a suspect does not count.
     fn count_recovery(&mut self, place: usize, vote: Vote, before: Option<CheckStatus>, now: Timestamp) {
         if self.voices[place].is_set_aside && self.has_others(now) {
             return;
@@ -292,7 +294,7 @@ impl Consensus {
         unrest.is_some_and(|unrest| unrest.recovery.has_begun())
     }
 
-    /// Notes since when a location sees trouble; returns true if that begins with this look.
+    /// Records since when a location sees trouble; returns true if that starts with this check.
     fn note_look(&mut self, place: usize, status: CheckStatus, at: Timestamp) -> bool {
         if status == CheckStatus::Up && self.unrest.is_none() {
             return false;
@@ -320,7 +322,7 @@ impl Consensus {
             .is_some_and(|to| to != CheckStatus::Up && present.is_none_or(|from| from < to))
     }
 
-    /// Returns the beginning of the trouble of which a vote that was cast at `at` has convinced us.
+    /// Returns the start of the trouble that a vote cast at `at` has confirmed.
     fn worsened_at(&self, at: Timestamp, now: Timestamp) -> Timestamp {
         let Some(level) = self.verdict.as_check() else { return at };
         let says_so = |voice: &&Voice| voice.vote.is_some_and(|vote| vote.status >= level);
@@ -360,7 +362,8 @@ impl Consensus {
         self.absent.iter().map(|absent| absent.vote).filter(move |vote| vote.is_fresh(now, interval_ms))
     }
 
-    /// The locations whose votes count: fresh ones, without those that are set aside as long as another one has a vote.
+    /// The locations whose votes count: fresh ones, without those that are set aside as long as another one has a
+    /// vote.
     fn counting(&self, now: Timestamp) -> impl Iterator<Item = (usize, &Voice)> + Clone {
         let interval_ms = self.interval_ms;
         let fresh = self.voices.iter().enumerate();
@@ -369,26 +372,26 @@ impl Consensus {
         fresh.filter(move |(_, voice)| !(has_others && voice.is_set_aside))
     }
 
-    /// True if anybody who is not set aside has a vote.
+    /// Returns true if any location that is not set aside has a vote.
     fn has_others(&self, now: Timestamp) -> bool {
         let is_fresh = |voice: &Voice| voice.fresh_vote(now, self.interval_ms).is_some();
         let known = self.voices.iter().any(|voice| !voice.is_set_aside && is_fresh(voice));
         known || self.fresh_absent(now).next().is_some()
     }
 
-    /// No result came for longer than one may take, or nobody looked before this start.
+    /// Returns true if no result came for longer than one may take, or no check was made before this start.
     fn is_overdue(&self, now: Timestamp) -> bool {
         self.was_interrupted || self.last_result_at.is_some_and(|at| now.ms_since(at) > self.coverage_ms)
     }
 
-    /// Nobody's vote counts, because those who have voted lately are blind.
+    /// Returns true if no vote counts, because the locations with recent votes are blind.
     fn is_blind(&self, now: Timestamp) -> bool {
         let has_voted = |voice: &Voice| voice.vote.is_some_and(|vote| vote.is_fresh(now, self.interval_ms));
         self.voices.iter().any(has_voted) && self.fresh_votes(now).next().is_none()
     }
 
-    /// If no result came for longer than one may take, the time since the first one that was due is a gap; if all are blind, as
-    /// soon as one was due.
+    /// If no result came for longer than one may take, the time since the first one that was due has no data; if all
+    /// are blind, as soon as one was due.
     fn note_gap(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         let is_measured = self.course.status().verdict() != Verdict::Unknown;
         let Some(last) = self.last_result_at.filter(|_| is_measured) else {

@@ -1,4 +1,4 @@
-//! The acts of a watch, and what they are about. They are data: the actor around the watch carries them out.
+//! The effects of a watch, as data: the actor around the watch carries them out.
 
 use crate::clock::Timestamp;
 use crate::model::check::Measurement;
@@ -13,20 +13,20 @@ pub enum Effect {
     Record(Finished),
     /// The measured status changed.
     Change(Change),
-    /// Runs that were due while none could be started, or while one was under way.
+    /// Runs that were due while none could be started, or while one was running.
     Missed(u64),
-    /// A location has an opinion on a service that others see too.
+    /// A location has an opinion on a service that others check too.
     Opinion(Opinion),
-    /// A location that keeps its own schedule is to look now, or more often.
+    /// A location that keeps its own schedule is to check now, or more often.
     Urge(Urge),
-    /// The location at this place would look sooner, if there is room for haste (`Watch::hasten`).
+    /// The location at this place would check sooner, if the recheck budget allows (`Watch::hasten`).
     Hasten(usize),
 }
 
 /// An attempt to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// Place of the location in the plan.
+    /// Index of the location in the plan.
     pub slot: usize,
     /// The due time of the check.
     pub scheduled_at: Timestamp,
@@ -50,28 +50,28 @@ pub struct Finished {
 pub enum Heard {
     /// It is the vote of its location now.
     Vote(Vec<Effect>),
-    /// It came late, and for the first time: it belongs to the past, and counts there.
+    /// It came late, and for the first time: it counts for the past.
     Late,
-    /// It was heard before, is of the future, or no location of the plan sends results: it counts nowhere.
+    /// It was received before, is of the future, or no location of the plan sends results: it does not count.
     Nothing,
 }
 
 /// A request to a location that keeps its own schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Urge {
-    /// Place of the location in the plan.
+    /// Index of the location in the plan.
     pub slot: usize,
-    /// It is to look at once instead of waiting for its turn.
+    /// It is to check at once instead of at its next due time.
     pub look_now: bool,
-    /// It is to look more often until then; a time that is over ends that.
+    /// It is to check more often until then; a time in the past ends that.
     pub hurry_until: Timestamp,
 }
 
-/// A location's result beside those of the others.
+/// A location's result, compared with those of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opinion {
-    /// Place of the location in the plan.
+    /// Index of the location in the plan.
     pub slot: usize,
-    /// True if it says `down` where the others say `up`.
+    /// True if it is `down` where the others are `up`.
     pub contradicts: bool,
 }

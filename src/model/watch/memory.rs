@@ -1,4 +1,4 @@
-//! The past of a service as it is known from before: by an earlier process, or by an actor that has panicked.
+//! The past of a service: from an earlier process, or from an actor that has panicked.
 
 use crate::clock::{STEP_MS, Timestamp};
 use crate::model::flapping::Flapping;
@@ -9,10 +9,10 @@ use crate::model::verdict::{Verdict, Vote};
 use crate::model::watch::plan::WatchPlan;
 use crate::model::watch::recovery::Recovery;
 
-/// The past of a service, as the history tells it.
+/// The past of a service, from the history.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// The newest result of each location that has one, by the location's place in the plan.
+    /// The newest result of each location that has one, by the index of the location in the plan.
     pub votes: Vec<(usize, Vote)>,
     /// The newest results of locations that this process does not know yet.
     pub absent: Vec<AbsentVote>,
@@ -20,11 +20,11 @@ pub struct Memory {
     pub last_checked_at: Option<Timestamp>,
     /// The last recorded status.
     pub status: MeasuredStatus,
-    /// The time of its beginning.
+    /// The time of its start.
     pub status_since: Option<Timestamp>,
-    /// Its turns lately, and whether it flaps.
+    /// Its recent transitions, and whether it flaps.
     pub flapping: Flapping,
-    /// Set while the verdict is down, by whoever knows how far the recovery has come.
+    /// Set while the verdict is down, if the progress of the recovery is known.
     pub recovery: Option<Recovery>,
     /// The watch that it comes from.
     pub source: MemorySource,
@@ -33,17 +33,17 @@ pub struct Memory {
 /// The watch that a memory comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemorySource {
-    /// A watch of this process, which goes on.
+    /// A watch of this process, which continues.
     #[default]
     SameProcess,
-    /// Another process looked until a moment ago: what was due since is looked at at once.
+    /// Another process made checks until a moment ago: checks that were due since are made at once.
     OtherProcess,
-    /// A process that has ended: nobody has looked since, and none of its attempts is under way.
+    /// A process that has ended: no check was made since, and none of its attempts is running.
     EndedProcess,
 }
 
-/// The newest result of a location that this process does not know yet, but will. It counts while it is fresh, like that of
-/// a location that is cut off.
+/// The newest result of a location that this process does not know yet, but will. It counts while it is fresh, like
+/// that of a location that is cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AbsentVote {
     /// The location.
@@ -52,18 +52,18 @@ pub struct AbsentVote {
     pub vote: Vote,
 }
 
-/// A memory, as far as it holds at the present time.
+/// A memory, as far as it is valid at the present time.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct Resumed {
     /// The results that are not of the future.
     pub(in crate::model) votes: Vec<(usize, Vote)>,
     /// The same of locations that are not known yet.
     pub(in crate::model) absent: Vec<AbsentVote>,
-    /// The status line that goes on.
+    /// The status line that continues.
     pub(in crate::model) line: StatusLine,
-    /// The changes with which it goes on.
+    /// The changes with which it continues.
     pub(in crate::model) changes: Vec<Change>,
-    /// Its turns lately, and whether it flaps.
+    /// Its recent transitions, and whether it flaps.
     pub(in crate::model) flapping: Flapping,
     /// Set while the verdict is down.
     pub(in crate::model) recovery: Option<Recovery>,
@@ -78,7 +78,7 @@ impl Memory {
         self.recovery(plan, now).map_or(votes, |recovery| recovery.verdict(votes, plan.rules.recovery_checks))
     }
 
-    /// Returns how far the recovery of a service that is down has come: at least as far as its votes show.
+    /// Returns the progress of the recovery of a service that is down: at least as far as its votes show.
     fn recovery(&self, plan: &WatchPlan, now: Timestamp) -> Option<Recovery> {
         let is_down = self.status == MeasuredStatus::Down;
         self.recovery.or_else(|| is_down.then(|| Recovery::of_votes(self.fresh_votes(plan, now))))
@@ -106,7 +106,7 @@ impl Memory {
         self.votes.is_empty() && self.absent.is_empty()
     }
 
-    /// The same status; nothing that was measured holds any longer.
+    /// The same status without votes: earlier measurements are no longer valid.
     #[must_use]
     pub fn without_votes(self) -> Self {
         Self { status: self.status, status_since: self.status_since, ..Self::default() }
@@ -116,8 +116,8 @@ impl Memory {
         self.votes.iter().map(|(_, vote)| *vote).chain(self.absent.iter().map(|absent| absent.vote))
     }
 
-    /// Returns the part that holds at `now`. Results of the future were recorded under a clock that was wrong: nobody
-    /// knows how old they are. A status of the future goes on from now.
+    /// Returns the part that is valid at `now`. Results of the future were recorded under a wrong clock: their age is
+    /// unknown. A status of the future continues from now.
     pub(in crate::model) fn resume(self, plan: Option<&WatchPlan>, now: Timestamp) -> Resumed {
         let recovery = plan.and_then(|plan| self.recovery(plan, now));
         let newest = self.all_votes().map(|vote| vote.checked_at).max();
@@ -134,7 +134,7 @@ impl Memory {
     }
 }
 
-/// True for what was recorded before the wall clock was set back.
+/// Returns true for results that were recorded before the wall clock was set back.
 const fn is_future(at: Timestamp, now: Timestamp) -> bool {
     at.ms_since(now) > STEP_MS
 }

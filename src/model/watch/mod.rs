@@ -1,7 +1,7 @@
-//! The watch over one service: when to look from where, what to believe, what to record.
+//! The watch over one service: when to check from which location, what to believe, what to record.
 //!
 //! A pure state machine. Time and outcomes go in, [`Effect`]s come out; the actor around it only turns effects into
-//! messages and timers. It joins two: a [`Round`] for each location says when to look, the [`Consensus`] what to
+//! messages and timers. It joins two: a [`Round`] for each location decides when to check, the [`Consensus`] what to
 //! believe.
 
 mod arrivals;
@@ -30,12 +30,12 @@ pub use crate::model::watch::plan::{PlannedLocation, RoundKeeper, WatchPlan};
 pub use crate::model::watch::recovery::Recovery;
 pub use crate::model::watch::round::{Ended, Round, Start};
 
-/// Haste lasts so long, in milliseconds; then an uncertain state is looked at five times as often as usual.
+/// Duration of fast rechecks, in milliseconds; then an uncertain state is checked five times as often as usual.
 const HASTE_MS: i64 = 120_000;
-/// The time from one haste to the next while locations never agree in between.
+/// The time from one start of fast rechecks to the next while locations never agree in between, in milliseconds.
 const HASTE_AGAIN_MS: i64 = 600_000;
-/// The time after which a silent target lets the other locations look once more: one that is always slow is not looked at more
-/// often for it.
+/// The time after which a silent target makes the other locations check again, in milliseconds: a target that is
+/// always slow is not checked more often for it.
 const SILENCE_AGAIN_MS: i64 = 600_000;
 
 /// The state of the watch over one service.
@@ -47,19 +47,20 @@ pub struct Watch {
     /// Of each location in the plan; empty where none keeps its own schedule.
     arrivals: Box<[Arrivals]>,
     consensus: Consensus,
-    /// Where locations keep their schedules, or none is known yet, nothing else wakes the watch when they fall silent.
+    /// Next time of a judgement. Where locations keep their schedules, or none is known yet, nothing else wakes the
+    /// watch when they fall silent.
     next_judgement: Option<Timestamp>,
-    /// The hurry that they were told of last.
+    /// The end of the fast rechecks that was last sent to them.
     told_hurry_until: Timestamp,
-    /// The beginning of the last haste.
+    /// Start of the last fast rechecks.
     haste_since: Timestamp,
-    /// The other locations looked because of a silent target at this time.
+    /// Time at which the other locations checked because of a silent target.
     silence_noted_at: Timestamp,
 }
 
 impl Watch {
-    /// Begins to watch. A service that was watched before keeps its rhythm and its votes; one that never was is
-    /// looked at once. Effects tell the gap since the last result, if there is one.
+    /// Starts the watch. A service that was watched before keeps its rhythm and its votes; a new one is checked at
+    /// once. The effects include the no-data period since the last result, if there is one.
     #[must_use]
     pub fn begin(plan: WatchPlan, memory: Memory, now: Timestamp) -> (Self, Vec<Effect>) {
         let source = memory.source;
@@ -100,14 +101,16 @@ impl Watch {
         (watch, effects)
     }
 
-    /// Puts the first look off: many services began at once. For a watch that has just begun without votes.
+    /// Postpones the first check: many services were started at once. For a watch that has just started without
+    /// votes.
     pub fn look_first_at(&mut self, at: Timestamp) {
         for round in self.rounds.iter_mut().flatten() {
             round.look_first_at(at);
         }
     }
 
-    /// Returns the verdict of the votes. It outlives short gaps: a vote stays fresh for three intervals, at least 300 s.
+    /// Returns the verdict of the votes. It survives short no-data periods: a vote stays fresh for three intervals,
+    /// at least 300 s.
     #[must_use]
     pub const fn verdict(&self) -> Verdict {
         self.consensus.verdict()
@@ -119,20 +122,21 @@ impl Watch {
         self.consensus.last_result_at()
     }
 
-    /// Returns the time until which results back the present status, if no other comes.
+    /// Returns the time until which results back the present status, if no further one comes.
     #[must_use]
     pub fn measured_until(&self) -> Option<Timestamp> {
         self.last_result_at().map(|at| at.plus_ms(self.plan.coverage_ms()))
     }
 
-    /// Returns the time of the next call of [`Self::wake`]; `None` while every location is looking, and all are here.
+    /// Returns the time of the next call of [`Self::wake`]; `None` while a check is running at every location, and
+    /// all are in this process.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
         let rounds = self.rounds.iter().flatten().filter_map(Round::next_wake);
         rounds.chain(self.next_judgement).min()
     }
 
-    /// Starts what is due and notices gaps.
+    /// Starts checks that are due and detects no-data periods.
     pub fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         for Start { attempt, missed } in self.rounds.iter_mut().flatten().filter_map(|round| round.wake(now))
@@ -147,14 +151,14 @@ impl Watch {
         effects
     }
 
-    /// The attempt of a location that is under way, as due on the present wall clock.
+    /// The running attempt of a location, as due on the present wall clock.
     #[must_use]
     pub fn under_way(&self, slot: usize) -> Option<Attempt> {
         self.rounds.get(slot)?.as_ref()?.under_way()
     }
 
-    /// Takes in the outcome of an attempt that started at `checked_at`: retries, or believes it, records it and draws the
-    /// conclusions.
+    /// Takes in the outcome of an attempt that started at `checked_at`: retries, or accepts it, records it and draws
+    /// the conclusions.
     pub fn finish(
         &mut self,
         attempt: Attempt,
@@ -201,7 +205,7 @@ impl Watch {
         }
     }
 
-    /// Takes in what a location that keeps its own schedule has seen. It is recorded already. A result that is late, or
+    /// Takes in a result of a location that keeps its own schedule. It is recorded already. A result that is late, or
     /// older than one that came before, changes neither the verdict nor the status.
     pub fn hear(&mut self, slot: usize, vote: Vote, now: Timestamp) -> Heard {
         let Vote { checked_at, .. } = vote;
@@ -221,8 +225,8 @@ impl Watch {
         Heard::Vote(effects)
     }
 
-    /// Does what an engine elsewhere asks of this location, which is the only one of its plan: looks at once, and more
-    /// often for `hurry_ms`, which is two intervals at most.
+    /// Handles a request of a remote engine to this location, which is the only one of its plan: check at once, and
+    /// more often for `hurry_ms`, which is two intervals at most.
     pub fn heed(&mut self, look_now: bool, hurry_ms: i64, now: Timestamp) -> Vec<Effect> {
         let hurry_ms = hurry_ms.clamp(0, HURRY_INTERVALS * self.plan.interval_ms);
         let mut effects = Vec::new();
@@ -240,14 +244,15 @@ impl Watch {
         effects
     }
 
-    /// Looks from there as soon as an uncertain state asks for: there is room for it (see [`Effect::Hasten`]).
+    /// Checks from this location as soon as an uncertain state requires: the recheck budget allows it (see
+    /// [`Effect::Hasten`]).
     pub fn hasten(&mut self, slot: usize, now: Timestamp) {
         if let Some(Some(round)) = self.rounds.get_mut(slot) {
             round.hasten(&self.plan, now);
         }
     }
 
-    /// Lets every location look at once, as far as no check is going on there.
+    /// Makes every location check at once, unless a check is running there.
     pub fn look_now(&mut self, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         let hurry_until = self.told_hurry_until;
@@ -266,29 +271,31 @@ impl Watch {
         self.consensus.has_looked_since(slot, since)
     }
 
-    /// Lets the votes of a location count or not; see `model::suspicion`.
+    /// Sets whether the votes of a location count; see `model::suspicion`.
     pub fn set_aside(&mut self, slot: usize, is_set_aside: bool) {
         self.consensus.set_aside(slot, is_set_aside);
     }
 
-    /// What a location saw until then does not count: none of its attempts looked after that; see `model::shed_attempts`.
+    /// Sets the time until which results of a location do not count: none of its attempts was carried out after that;
+    /// see `model::shed_attempts`.
     pub fn set_blind_since(&mut self, slot: usize, since: Option<Timestamp>) {
         self.consensus.set_blind_since(slot, since);
     }
 
-    /// Comes to a verdict again: other votes count than before.
+    /// Judges again after the set of votes that count has changed.
     pub fn judge(&mut self, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.consensus.judge(now, &mut effects);
         effects
     }
 
-    /// The wall clock was set ahead by `jump_ms`, or back. What is planned moves with it; see [`Consensus::shift`].
+    /// Handles a wall clock that was set ahead by `jump_ms`, or back. Planned checks move with it; see
+    /// [`Consensus::shift`].
     pub fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         for round in self.rounds.iter_mut().flatten() {
             round.shift(jump_ms);
         }
-        // What was seen moves back, but not ahead, as in the consensus.
+        // Times of results are moved back, but not ahead, as in the consensus.
         self.arrivals.iter_mut().for_each(|arrivals| arrivals.shift(jump_ms.min(0)));
         self.next_judgement = self.next_judgement.map(|at| at.plus_ms(jump_ms));
         self.told_hurry_until = self.told_hurry_until.plus_ms(jump_ms);
@@ -297,23 +304,23 @@ impl Watch {
         self.consensus.shift(jump_ms, now)
     }
 
-    /// Ends the watch: what was measured holds no longer.
+    /// Ends the watch: earlier measurements are no longer valid.
     pub fn end(&mut self, cause: ChangeCause, now: Timestamp) -> Vec<Effect> {
         self.consensus.end(cause, now)
     }
 
-    /// Returns the memory that a successor of this watch goes on with.
+    /// Returns the memory from which a successor of this watch continues.
     #[must_use]
     pub fn memory(&self) -> Memory {
         self.consensus.memory()
     }
 
-    /// Takes in a vote, draws the conclusion, and lets the rounds know what it means for them.
+    /// Takes in a vote, draws the conclusion, and passes its consequences to the rounds.
     fn take_vote(&mut self, place: usize, vote: Vote, now: Timestamp, effects: &mut Vec<Effect>) {
         let was_calm = self.consensus.hurry_until(now) <= now;
         let confirmation = self.consensus.take_vote(place, vote, now, effects);
         self.consensus.judge_vote(vote.checked_at, now, effects);
-        // A single location has nobody to disagree with; if it is told to hurry, then by an engine elsewhere.
+        // A single location cannot disagree with others; its fast rechecks are requested by a remote engine.
         if self.rounds.len() == 1 && self.plan.rules.recovery_checks == 1 {
             return;
         }
@@ -341,8 +348,8 @@ impl Watch {
         self.told_hurry_until = hurry_until;
     }
 
-    /// The other locations of this process look at once, so that the time-outs of one do not add to theirs. Those elsewhere hear of
-    /// finished checks only.
+    /// Makes the other locations of this process check at once, so that the time-outs of one do not add to theirs.
+    /// Remote ones are notified of finished checks only.
     fn ask_others_here(&mut self, place: usize, since: Timestamp, now: Timestamp) {
         for (slot, round) in self.rounds.iter_mut().enumerate() {
             let has_looked = self.consensus.has_looked_since(slot, since);
@@ -358,14 +365,14 @@ impl Watch {
         }
     }
 
-    /// A new haste begins when the state was certain before, and otherwise not too soon after the last one.
+    /// Starts fast rechecks when the state was certain before, and otherwise not too soon after the last ones.
     fn begin_haste(&mut self, was_calm: bool, now: Timestamp) {
         if was_calm || now.ms_since(self.haste_since) >= HASTE_AGAIN_MS {
             self.haste_since = now;
         }
     }
 
-    /// Asks for room to look every second, while that is not too old a story.
+    /// Requests recheck budget for a check every second, for a limited time.
     fn ask_for_haste(&self, slot: usize, now: Timestamp, effects: &mut Vec<Effect>) {
         let Some(Some(round)) = self.rounds.get(slot) else { return };
         let is_hasty = round.is_hurried(now) && now.ms_since(self.haste_since) < HASTE_MS;

@@ -1,25 +1,26 @@
-//! The end of an outage: how many good results in a row there are since the service was last seen down.
+//! The end of an outage: the number of good results in a row since the service was last seen down.
 //!
-//! A result that is not `down` is good. The row begins with the first good one and counts those of all locations together. A
-//! `down` ends it, and the next good one begins another, with two exceptions: a look that began before the row says nothing
-//! against it, and neither does a location that is outvoted and has not seen the service up since the outage began.
+//! A result that is not `down` is good. The row starts with the first good one and counts those of all locations
+//! together. A `down` ends it, and the next good one starts another, with two exceptions: a check that started before
+//! the row does not end it, and neither does a location that is outvoted and has not seen the service up since the
+//! outage started.
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::verdict::{Verdict, Vote};
 
-/// The good results since an outage began.
+/// The good results since an outage started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// The start of the newest look that ended a row; results of looks before it count for none.
+    /// The start of the newest check that ended a row; results of checks before it do not count.
     broken_at: Option<Timestamp>,
-    /// The start of the first good look of the row.
+    /// The start of the first good check of the row.
     since: Option<Timestamp>,
     good: u8,
 }
 
 impl Recovery {
-    /// No good result since a look at `at`.
+    /// A row without good results since a check at `at`.
     pub(super) const fn after(at: Timestamp) -> Self {
         Self { broken_at: Some(at), since: None, good: 0 }
     }
@@ -34,7 +35,7 @@ impl Recovery {
         recovery
     }
 
-    /// Takes in the start of a look with a good result.
+    /// Takes in the start of a check with a good result.
     pub(super) fn take_good(&mut self, at: Timestamp) {
         if self.broken_at.is_none_or(|broken| broken < at) {
             self.good = self.good.saturating_add(1);
@@ -42,25 +43,27 @@ impl Recovery {
         }
     }
 
-    /// Takes in the start of a look with a bad result. `counts` unless its location is outvoted and said so before.
+    /// Takes in the start of a check with a bad result. `counts` unless its location is outvoted and saw the same
+    /// before.
     pub(super) fn take_bad(&mut self, at: Timestamp, counts: bool) {
         if counts && self.since.is_none_or(|since| since <= at) {
             *self = Self::after(self.broken_at.map_or(at, |broken| broken.max(at)));
         }
     }
 
-    /// Nobody looked before `at`: the row does not reach further back, though its results count.
+    /// Limits the row to `at`, before which no check was made: it does not reach further back, though its results
+    /// count.
     pub(super) fn begin_after_gap(&mut self, at: Timestamp) {
         self.since = self.since.filter(|since| *since > at);
     }
 
-    /// The wall clock was set back, and the times of what was seen with it.
+    /// Moves the times by a step of the wall clock that was set back.
     pub(super) fn shift(&mut self, jump_ms: i64) {
         let shifted = |at: Option<Timestamp>| at.map(|at| at.plus_ms(jump_ms));
         (self.broken_at, self.since) = (shifted(self.broken_at), shifted(self.since));
     }
 
-    /// The start of the first good look of the row.
+    /// The start of the first good check of the row.
     pub(super) const fn since(&self) -> Option<Timestamp> {
         self.since
     }
@@ -70,8 +73,8 @@ impl Recovery {
         self.good > 0
     }
 
-    /// Returns the verdict on a service that is down, of which the votes say `votes`: it stays down until `needed` good
-    /// results came in a row.
+    /// Returns the verdict on a service that is down, given the verdict `votes` of the votes: it stays down until
+    /// `needed` good results came in a row.
     pub(super) const fn verdict(&self, votes: Verdict, needed: u8) -> Verdict {
         match votes {
             Verdict::Up | Verdict::Degraded if needed > 1 && self.good < needed => Verdict::Down,

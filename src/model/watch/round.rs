@@ -1,7 +1,7 @@
-//! The round of one location for one service: when it looks, when it tries again, which runs it missed.
+//! The round of one location for one service: when it checks, when it retries, which runs it missed.
 //!
-//! It knows nothing of other locations or of what is believed, so a location in another place runs the same one and
-//! goes on with it when it is cut off. Whoever knows more may ask it to look now, or to hurry for a while.
+//! It is independent of other locations and of the verdict, so a remote location runs the same one and continues with
+//! it when it is cut off. Its owner may request a check now, or fast rechecks for a while.
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Measurement, Outcome};
@@ -11,12 +11,12 @@ use crate::model::watch::plan::WatchPlan;
 
 /// A check that is due within this time needs no catch-up after a restart, and catch-ups are spread over it.
 const CATCH_UP_SPREAD_MS: i64 = 60_000;
-/// In a hurry a location looks this many times as often, and more often only where there is room for it.
+/// The factor by which a location checks more often in fast rechecks; a higher rate needs recheck budget.
 const HURRY_SPEED: i64 = 5;
 /// A run that was due longer ago is missed.
 const MADE_UP_MS: i64 = 15_000;
 
-/// The due times of one location for one service, and the check that goes on there.
+/// The due times of one location for one service, and the check that is running there.
 #[derive(Clone, Debug)]
 pub struct Round {
     slot: usize,
@@ -24,11 +24,11 @@ pub struct Round {
     next: Next,
     /// The attempt that is under way.
     running: Option<Attempt>,
-    /// Until then it looks more often.
+    /// End of the fast rechecks.
     hurry_until: Timestamp,
 }
 
-/// The next start: a due run, or a further attempt of the check that is going on.
+/// The next start: a due run, or a further attempt of the running check.
 #[derive(Clone, Copy, Debug)]
 struct Next {
     at: Timestamp,
@@ -54,23 +54,24 @@ pub struct Start {
 /// The end of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It was bad, as this says, and another attempt decides.
+    /// It had this bad status, and another attempt decides.
     TriesAgain(CheckStatus),
-    /// Trouble of our own: it says nothing about the target.
+    /// Trouble of the location itself: it does not count for the target.
     Unmeasured,
     /// The check is finished.
     Measured(Measurement),
 }
 
 impl Round {
-    /// A round whose first look is at `at`, between two due times or on one.
+    /// A round whose first check is at `at`, between two due times or on one.
     #[must_use]
     pub fn looking_at(plan: &WatchPlan, slot: usize, at: Timestamp) -> Self {
         let schedule = Schedule::new(plan.hash, plan.interval_ms, slot, plan.locations.len());
         Self { slot, schedule, next: Next::run(at), running: None, hurry_until: at }
     }
 
-    /// A round that keeps its rhythm. If a run was due since `last_look` and the next one is far away, it looks soon.
+    /// A round that keeps its rhythm. If a run was due since `last_look` and the next one is far away, it checks
+    /// soon.
     #[must_use]
     pub fn resumed(plan: &WatchPlan, slot: usize, last_look: Option<Timestamp>, now: Timestamp) -> Self {
         let mut round = Self::looking_at(plan, slot, now);
@@ -82,7 +83,7 @@ impl Round {
         round
     }
 
-    /// The same, which makes up at once for a run that was due a moment ago, while the watch was handed over.
+    /// The same round, which at once makes up for a run that was due a moment ago, while the watch was handed over.
     #[must_use]
     pub fn making_up(mut self, last_look: Option<Timestamp>, now: Timestamp) -> Self {
         let due = self.schedule.latest(now);
@@ -93,18 +94,18 @@ impl Round {
         self
     }
 
-    /// Puts the first look off.
+    /// Postpones the first check.
     pub fn look_first_at(&mut self, at: Timestamp) {
         self.next = Next::run(at);
     }
 
-    /// Returns the time of the next start; `None` while an attempt is under way.
+    /// Returns the time of the next start; `None` while an attempt is running.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.running.is_none().then_some(self.next.at)
     }
 
-    /// Starts what is due.
+    /// Starts the next attempt, if it is due.
     pub fn wake(&mut self, now: Timestamp) -> Option<Start> {
         if self.running.is_some() || self.next.at > now {
             return None;
@@ -117,14 +118,13 @@ impl Round {
         Some(Start { attempt, missed })
     }
 
-    /// The attempt that is under way, as due on the present wall clock.
+    /// The running attempt, as due on the present wall clock.
     #[must_use]
     pub const fn under_way(&self) -> Option<Attempt> {
         self.running
     }
 
-    /// Takes in the outcome of an attempt. Unless it tries again, [`Self::plan_next`]
-    /// follows.
+    /// Takes in the outcome of an attempt. Unless it retries, [`Self::plan_next`] follows.
     pub fn finish(&mut self, plan: &WatchPlan, attempt: Attempt, outcome: Outcome, now: Timestamp) -> Ended {
         self.running = None;
         let measurement = match outcome {
@@ -139,7 +139,7 @@ impl Round {
         Ended::Measured(measurement)
     }
 
-    /// Plans the run after a check that is over. Returns the runs that were due while it went on.
+    /// Plans the run after a finished check. Returns the runs that were due during that check.
     pub fn plan_next(&mut self, plan: &WatchPlan, done: Attempt, now: Timestamp) -> u64 {
         let due = self.schedule.next_after(now.max(done.scheduled_at));
         let at = if now < self.hurry_until { due.min(now.plus_ms(hurry_ms(plan))) } else { due };
@@ -147,25 +147,25 @@ impl Round {
         self.schedule.missed_by(done.scheduled_at, now)
     }
 
-    /// Looks at once instead of waiting for its turn, unless a check is going on.
+    /// Checks at once instead of at its due time, unless a check is running.
     pub fn look_now(&mut self, now: Timestamp) {
         if self.running.is_none() && self.next.attempt == 1 {
             self.next = Next::run(self.next.at.min(now));
         }
     }
 
-    /// Looks more often until then; a time that is over ends the hurry. The run that is planned already stays.
+    /// Checks more often until then; a time in the past ends this. The run that is already planned stays.
     pub const fn hurry_until(&mut self, until: Timestamp) {
         self.hurry_until = until;
     }
 
-    /// True while it looks more often.
+    /// Returns true during fast rechecks.
     #[must_use]
     pub fn is_hurried(&self, now: Timestamp) -> bool {
         now < self.hurry_until
     }
 
-    /// True if it would look sooner with more haste than a hurry has.
+    /// Returns true if it would check sooner with recheck budget than at the usual fast rate.
     #[must_use]
     pub fn can_hasten(&self, plan: &WatchPlan, now: Timestamp) -> bool {
         self.running.is_none()
@@ -173,21 +173,21 @@ impl Round {
             && now.plus_ms(plan.uncertain_interval_ms) < self.next.at
     }
 
-    /// Brings the run that is planned as far forward as may be.
+    /// Brings the planned run as far forward as allowed.
     pub fn hasten(&mut self, plan: &WatchPlan, now: Timestamp) {
         if self.can_hasten(plan, now) {
             self.next = Next::run(now.plus_ms(plan.uncertain_interval_ms));
         }
     }
 
-    /// Brings the run that is planned forward, if there is a hurry and no check is going on.
+    /// Brings the planned run forward during fast rechecks, if no check is running.
     pub fn hurry_now(&mut self, plan: &WatchPlan, now: Timestamp) {
         if now < self.hurry_until && self.running.is_none() && self.next.attempt == 1 {
             self.next = Next::run(self.next.at.min(now.plus_ms(hurry_ms(plan))));
         }
     }
 
-    /// The wall clock was set ahead by `jump_ms`, or back: what is planned moves with it.
+    /// Moves planned checks by a step of the wall clock, which was set ahead by `jump_ms`, or back.
     pub fn shift(&mut self, jump_ms: i64) {
         self.next.at = self.next.at.plus_ms(jump_ms);
         self.next.scheduled_at = self.next.scheduled_at.plus_ms(jump_ms);
@@ -198,7 +198,7 @@ impl Round {
     }
 }
 
-/// Milliseconds between two looks in a hurry.
+/// Milliseconds between two fast rechecks.
 fn hurry_ms(plan: &WatchPlan) -> i64 {
     (plan.interval_ms / HURRY_SPEED).max(plan.uncertain_interval_ms)
 }

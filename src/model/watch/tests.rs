@@ -21,7 +21,7 @@ use crate::model::service::ProbeRole;
 #[derive(Clone, Copy, Debug)]
 struct Step {
     wait_ms: i64,
-    /// Nobody wakes the watch while the time passes.
+    /// The watch is not woken while the time passes.
     is_stall: bool,
     /// The index of the attempt under way that ends; beyond the last one none does.
     ends: usize,
@@ -29,13 +29,13 @@ struct Step {
     how: i16,
 }
 
-/// Plays the actor around a watch, and remembers what may be believed.
+/// Plays the actor around a watch, and records the expected beliefs.
 struct Model {
     watch: Watch,
     plan: WatchPlan,
     start: Timestamp,
     now: Timestamp,
-    /// Attempts, and when they began.
+    /// Attempts, and when they started.
     under_way: Vec<(Attempt, Timestamp)>,
     started: BTreeSet<(usize, Timestamp)>,
     votes: BTreeMap<usize, Vote>,
@@ -43,9 +43,9 @@ struct Model {
     status: MeasuredStatus,
     changed_at: Option<Timestamp>,
     missed: u64,
-    /// Due times that came while a look between two of them was under way.
+    /// Due times that came during a check between two of them.
     met: u64,
-    /// Everything that happened, and the changes that were told of it.
+    /// All past events, and the changes reported for them.
     happened: Vec<Entry>,
     told: Vec<Change>,
 }
@@ -170,7 +170,7 @@ impl Model {
         (self.status, self.changed_at) = (change.to, Some(change.at));
     }
 
-    /// Lets everything end well, until no attempt is under way and no retry waits.
+    /// Lets all attempts end with success, until none is running and no retry waits.
     fn settle(&mut self) {
         loop {
             while !self.under_way.is_empty() {
@@ -248,8 +248,8 @@ const HERE: PlannedLocation = PlannedLocation { role: ProbeRole::Full, round: Ro
 const START: i64 = 1_728_000_000_000;
 
 proptest! {
-    /// One attempt a location, one run a due time, changes in order, gaps only after silence, and all changes those that
-    /// follow from what happened: whatever happens, in whatever order.
+    /// One attempt per location, one run per due time, changes in order, gaps only after silence, and exactly the
+    /// changes that follow from the events: for any events, in any order.
     #[test]
     fn the_invariants_hold_whatever_happens(plan in plans(), steps in steps(), start in 0_i64..600_000) {
         let mut model = Model::begin(plan, Timestamp::from_ms(START + start));
@@ -259,7 +259,7 @@ proptest! {
         prop_assert_eq!(&model.told, &replay(&model.plan, &model.happened));
     }
 
-    /// Every due time is started, met by a look that was under way, or counted as missed.
+    /// Every due time is started, met by a running check, or counted as missed.
     #[test]
     fn no_due_time_is_forgotten(plan in plans(), steps in steps(), start in 0_i64..600_000) {
         let mut model = Model::begin(plan, Timestamp::from_ms(START + start));
@@ -274,7 +274,7 @@ proptest! {
         prop_assert!(model.plan.locations.len() > 1 || accounted <= due + 1, "{} for {} due times", accounted, due);
     }
 
-    /// A successor that is given the memory believes what the watch before it believed.
+    /// A successor with the memory has the same verdict as the watch before it.
     #[test]
     fn memory_carries_the_verdict_over(plan in plans(), steps in steps()) {
         let mut model = Model::begin(plan.clone(), Timestamp::from_ms(START));
@@ -310,7 +310,7 @@ proptest! {
     }
 }
 
-/// A minute between two checks without retries, from so many locations; due on the minute.
+/// A minute between two checks without retries, from this number of locations; due on the minute.
 fn every_minute(locations: usize) -> WatchPlan {
     WatchPlan {
         hash: 0,
@@ -325,7 +325,7 @@ fn every_minute(locations: usize) -> WatchPlan {
     }
 }
 
-/// A location that is the suspect does not decide, as long as another one has something to say.
+/// A suspected location does not decide, as long as another one has a vote.
 #[test]
 fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
     let now = Timestamp::from_ms(START);
@@ -347,7 +347,7 @@ fn the_vote_of_a_suspect_is_set_aside_unless_it_is_the_only_one() {
     assert_eq!(see(1, CheckStatus::Up), (Verdict::Up, Some(false)));
 }
 
-/// A machine that has much to do wakes it a moment late: the look stands for the due time that has come meanwhile.
+/// A loaded machine wakes it a moment late: the check counts for the due time that has come meanwhile.
 #[test]
 fn a_first_look_that_comes_late_misses_no_run() {
     let planned = Timestamp::from_ms(START - 10);

@@ -1,17 +1,17 @@
-//! What is remembered of a service only while something is wrong with it: since when each location sees that, and how far
-//! a recovery has come.
+//! State of a service that is kept only while something is wrong with it: since when each location sees that, and the
+//! progress of a recovery.
 //!
-//! An outage begins with the first bad attempt that led to it, also with one that was retried. A location that sees trouble all
-//! the time while the others do not must not drag that beginning back, so looks count only if they began after the last look
-//! at which a location that now says the same still said better.
+//! An outage starts with the first bad attempt that led to it, also with one that was retried. A location that sees
+//! trouble all the time while the others do not must not move that start back, so checks count only if they started
+//! after the last check at which a location with the same present vote was still better.
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::verdict::Vote;
 use crate::model::watch::recovery::Recovery;
 
-/// A bad look that began up to so long before the last better one of another location belongs to the same outage: the target
-/// went away while both looked.
+/// A bad check that started at most this long (in milliseconds) before the last better one of another location
+/// belongs to the same outage: the target failed during both checks.
 const TOGETHER_MS: i64 = 2_000;
 
 /// The memory of a service that is not simply up.
@@ -23,7 +23,7 @@ pub(super) struct Unrest {
     pub(super) recovery: Recovery,
 }
 
-/// What a location has seen of late.
+/// The recent results of a location.
 #[derive(Clone, Copy, Debug, Default)]
 struct Streak {
     /// Since when it is not up.
@@ -32,17 +32,17 @@ struct Streak {
     down: Option<Run>,
 }
 
-/// Bad looks without a better one in between.
+/// Bad checks without a better one in between.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
-    /// The start of the last better look before.
+    /// The start of the last better check before.
     better_at: Option<Timestamp>,
     /// The start of the first bad attempt.
     since: Timestamp,
 }
 
 impl Run {
-    /// A run of which nothing but the newest look is known.
+    /// A run of which only the newest check is known.
     pub(super) const fn at(since: Timestamp) -> Self {
         Self { better_at: None, since }
     }
@@ -54,8 +54,8 @@ impl Unrest {
         Self { streaks: vec![Streak::default(); locations].into(), recovery: Recovery::default() }
     }
 
-    /// Takes in an attempt that began at `at`; `before` is the vote of its location until now. Returns true if it is the first
-    /// of its kind.
+    /// Takes in an attempt that started at `at`; `before` is the vote of its location until now. Returns true if it
+    /// is the first of its kind.
     pub(super) fn note(
         &mut self,
         place: usize,
@@ -69,13 +69,14 @@ impl Unrest {
         troubled || down
     }
 
-    /// Returns the run of a location that says at least `level`.
+    /// Returns the run of a location whose status is at least `level`.
     pub(super) fn run(&self, place: usize, level: CheckStatus) -> Option<Run> {
         let streak = self.streaks.get(place)?;
         if level == CheckStatus::Down { streak.down } else { streak.troubled }
     }
 
-    /// Nobody looked from `blind_since` on: what was seen before says nothing of the time after it.
+    /// Drops runs from before `blind_since`, from which on no check was made: earlier results do not count for the
+    /// time after it.
     pub(super) fn forget_before(&mut self, blind_since: Timestamp) {
         for streak in &mut self.streaks {
             for run in [&mut streak.troubled, &mut streak.down] {
@@ -85,7 +86,7 @@ impl Unrest {
         self.recovery.begin_after_gap(blind_since);
     }
 
-    /// The wall clock was set back, and the times of what was seen with it.
+    /// Moves the times by a step of the wall clock that was set back.
     pub(super) fn shift(&mut self, jump_ms: i64) {
         let runs = self.streaks.iter_mut().flat_map(|streak| [&mut streak.troubled, &mut streak.down]);
         for run in runs.flatten() {
@@ -95,13 +96,13 @@ impl Unrest {
         self.recovery.shift(jump_ms);
     }
 
-    /// True if no location sees anything wrong.
+    /// Returns true if no location sees trouble.
     pub(super) fn is_over(&self) -> bool {
         self.streaks.iter().all(|streak| streak.troubled.is_none() && streak.down.is_none())
     }
 }
 
-/// Goes on with a run, begins one, or ends it; true if one begins.
+/// Continues a run, starts one, or ends it; returns true if one starts.
 fn extended(
     run: &mut Option<Run>,
     level: CheckStatus,
@@ -118,7 +119,7 @@ fn extended(
     begins
 }
 
-/// Returns the beginning of the trouble that these runs of locations are about; `None` without any.
+/// Returns the start of the trouble in these runs of locations; `None` without any.
 pub(super) fn beginning(runs: impl Iterator<Item = Run> + Clone) -> Option<Timestamp> {
     let better_at = runs.clone().filter_map(|run| run.better_at).max();
     let earliest = better_at.map(|at| at.plus_ms(-TOGETHER_MS));

@@ -1,20 +1,20 @@
-//! How long two accounts of the same time do not agree.
+//! The time in which two status histories of the same range differ.
 
 use crate::clock::Timestamp;
 use crate::model::history::{MeasuredStatus, StatusChange};
 use crate::model::time_range::TimeRange;
 use crate::model::verdict::Verdict;
 
-/// How two accounts of a time compare, in milliseconds.
+/// Comparison of two status histories, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// The time in which they say different things.
+    /// The time in which their statuses differ.
     pub differing_ms: i64,
-    /// The time in which at least one of them knows a status.
+    /// The time in which at least one of them has a status.
     pub known_ms: i64,
 }
 
-/// Compares two lists of status changes, each in order, over the range. Why nothing is known does not matter.
+/// Compares two lists of status changes, each in order, over the range. The reasons for unknown time do not matter.
 #[must_use]
 pub fn compare(one: &[StatusChange], other: &[StatusChange], range: TimeRange) -> Comparison {
     let mut edges: Vec<Timestamp> = one.iter().chain(other).map(|change| change.at).collect();

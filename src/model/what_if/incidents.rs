@@ -1,7 +1,8 @@
 //! The incidents that status changes would have opened, when, and until when.
 //!
-//! It plays the part of `crate::incidents` for one service alone: there is nothing to group it with, and what it depends on is
-//! known from the windows that were recorded. So are maintenances and stated statuses, which hold incidents back.
+//! It has the role of `crate::incidents` for one service alone: there is no grouping, and the state of its
+//! dependencies is known from the recorded windows. So are maintenances and stated statuses, which hold incidents
+//! back.
 
 use crate::clock::Timestamp;
 use crate::model::history::MeasuredStatus;
@@ -14,7 +15,7 @@ use crate::model::time_range::TimeRange;
 use crate::model::what_if::replay::{Known, Told};
 use crate::model::window::{Window, WindowKind};
 
-/// Stands for the one incident that may be open.
+/// The key of the one incident that may be open.
 const INCIDENT: Option<i64> = Some(1);
 const NO_ORGANISATION: i64 = 0;
 
@@ -36,11 +37,11 @@ pub struct WouldBe {
 pub struct Case<'a> {
     /// The service.
     pub service: ServiceKey,
-    /// Its status at the beginning.
+    /// Its status at the start.
     pub known: Known,
     /// The rules of the policy that decides; `None` when none matches.
     pub rules: Option<&'a IncidentRules>,
-    /// What people decided, and when it was unreachable.
+    /// Decided windows, and unreachable times.
     pub windows: &'a [Window],
 }
 
@@ -83,7 +84,7 @@ struct Course<'a> {
 }
 
 impl Course<'_> {
-    /// Does what is due before `until`.
+    /// Carries out decisions that are due before `until`.
     fn pass(&mut self, until: Timestamp) {
         while let Some(outage) = self.outage {
             let Some(at) = outage.look_at.map(|at| at.max(self.now)).filter(|at| *at < until) else { break };
@@ -93,7 +94,7 @@ impl Course<'_> {
         self.now = self.now.max(until);
     }
 
-    /// Tells the incident, or a new one, or puts it off.
+    /// Reports the outage to the incident, or to a new one, or postpones that.
     fn tell(&mut self, outage: Outage) -> Outage {
         let unreachable = |kind| kind == WindowKind::Unreachable;
         match self.case.covered_until(self.now, unreachable).filter(|_| outage.is_measured) {
@@ -123,7 +124,7 @@ impl Course<'_> {
         }
     }
 
-    /// Resolves the incident of an outage that is over, once that has lasted.
+    /// Resolves the incident of an outage that is over, once the recovery has lasted.
     fn settle(&mut self, outage: Outage) -> Option<Outage> {
         let Some(recovered_at) = outage.recovered_at else { return Some(Outage { look_at: None, ..outage }) };
         let resolves_at = self.case.rules.and_then(|rules| rules.resolves_at(recovered_at));

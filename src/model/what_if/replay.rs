@@ -1,7 +1,7 @@
-//! The watch of the engine on virtual time: it asks witnesses in the place of locations, and nothing waits.
+//! The watch of the engine on virtual time: it reads stored results in the place of locations, without waiting.
 //!
-//! It plays the part of the actor around the watch (`engine::service`): effects become looks and one next moment. There is
-//! always room for haste.
+//! It has the role of the actor around the watch (`engine::service`): effects become checks and one next moment. The
+//! recheck budget is unlimited.
 
 use crate::clock::Timestamp;
 use crate::model::check::{Measurement, Outcome, Timings, Trouble};
@@ -13,7 +13,7 @@ use crate::model::verdict::{Verdict, Vote};
 use crate::model::watch::{Attempt, Effect, Memory, Watch, WatchPlan};
 use crate::model::what_if::witness::{Answer, Look, Rhythm, Seen, Witness};
 
-/// Most looks of one replay: half a minute between two looks of ten locations for two months.
+/// Maximum number of checks of one replay: half a minute between two checks of ten locations for two months.
 const LOOKS_MAX: u64 = 2_000_000;
 
 /// The period would take too long to go through.
@@ -21,16 +21,16 @@ const LOOKS_MAX: u64 = 2_000_000;
 #[error("more than {LOOKS_MAX} looks")]
 pub struct TooManyLooks;
 
-/// A moment from which on earlier results say nothing: a pause begins, the target changes.
+/// A moment from which on earlier results do not count: a pause starts, the target changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Break {
-    /// When.
+    /// The moment.
     pub at: Timestamp,
-    /// Why.
+    /// The reason.
     pub cause: ChangeCause,
 }
 
-/// The past of a service before a replay begins.
+/// The past of a service before a replay starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known {
     /// Its status.
@@ -39,7 +39,7 @@ pub struct Known {
     pub since: Option<Timestamp>,
 }
 
-/// Stored results, and the plan by which they are to be seen once more.
+/// Stored results, and the plan by which they are judged again.
 #[derive(Debug)]
 pub struct Replay<'a> {
     /// The service.
@@ -50,13 +50,13 @@ pub struct Replay<'a> {
     pub rhythm: Rhythm,
     /// The results of each location of the plan, in the order of their times.
     pub seen: Vec<&'a [Seen]>,
-    /// What is known from before.
+    /// The past before the range.
     pub known: Known,
     /// In the order of their times.
     pub breaks: &'a [Break],
 }
 
-/// A status change that would have been, and when the watch would have come to it.
+/// A simulated status change, and when the watch would have recorded it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     /// The change, as it would have been recorded.
@@ -68,14 +68,14 @@ pub struct Told {
 /// The course of a service as it would have been.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
-    /// Its changes in the order in which they would have been recorded, those that tell of flapping among them.
+    /// Its changes in the order in which they would have been recorded, those of flapping among them.
     pub told: Vec<Told>,
     /// The time until which results back the last status; `None` without any.
     pub measured_until: Option<Timestamp>,
 }
 
 impl Replay<'_> {
-    /// Goes through the range.
+    /// Replays the range.
     ///
     /// # Errors
     /// [`TooManyLooks`].
@@ -110,22 +110,22 @@ impl Replay<'_> {
     }
 }
 
-/// The look of a location that has not ended.
+/// The running check of a location.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     attempt: Attempt,
-    /// `None`: it could not look.
+    /// `None`: the check could not be made.
     look: Option<Look>,
     ends_at: Timestamp,
 }
 
-/// A replay that goes on.
+/// A running replay.
 struct Stage<'a> {
     service: ServiceKey,
     /// Of each location.
     witnesses: Vec<Witness<'a>>,
     running: Vec<Option<Running>>,
-    /// The time at which a location that knows nothing looks again.
+    /// The time at which a location without a result checks again.
     back_at: Vec<Option<Timestamp>>,
     now: Timestamp,
     haste_ms: i64,
@@ -134,7 +134,7 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// The watch at the beginning: it goes on with what is known, as far as results say the same.
+    /// The watch at the start: it continues from the past, as far as results support it.
     fn open(&mut self, plan: &WatchPlan, known: Known) -> Watch {
         let memory = Memory { status: known.status, status_since: known.since, ..Memory::default() };
         let is_measured = known.status.verdict() != Verdict::Unknown;
@@ -151,7 +151,7 @@ impl Stage<'_> {
         self.begin(plan, Memory { votes, ..memory })
     }
 
-    /// A watch that begins with the next result: somebody looked at once then.
+    /// A watch that starts with the next result: a check was made at once then.
     fn begin_anew(&mut self, plan: &WatchPlan, memory: Memory, latest: Timestamp) -> Watch {
         let now = self.now;
         let first = self.witnesses.iter().filter_map(|witness| witness.first_since(now)).min();
@@ -165,7 +165,7 @@ impl Stage<'_> {
         watch
     }
 
-    /// Earlier results say nothing any more, and no look goes on.
+    /// Drops earlier results and running checks.
     fn forget(&mut self) {
         self.running.fill(None);
         self.back_at.fill(None);
@@ -174,7 +174,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Lets time pass up to `until`.
+    /// Advances time to `until`.
     fn play(&mut self, watch: &mut Watch, until: Timestamp) -> Result<(), TooManyLooks> {
         loop {
             let ends = self.running.iter().flatten().map(|running| running.ends_at);
@@ -196,7 +196,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Ends the looks whose time has come.
+    /// Ends the checks whose time has come.
     fn finish(&mut self, watch: &mut Watch) {
         for slot in 0..self.running.len() {
             let Some(Running { attempt, look, .. }) =
@@ -213,7 +213,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Lets locations that could not look do so again.
+    /// Makes locations check again that could not.
     fn bring_back(&mut self, watch: &mut Watch) {
         for slot in 0..self.back_at.len() {
             if self.back_at[slot].take_if(|at| *at <= self.now).is_some() {
@@ -243,7 +243,7 @@ impl Stage<'_> {
         let running = match answer {
             Answer::Saw(look) => Running { attempt, look: Some(look), ends_at: look.ended_at },
             Answer::Nothing(back_at) => {
-                // A watch that is hastened looks so much later.
+                // The watch adds this delay to a hastened check.
                 self.back_at[attempt.slot] = back_at.map(|at| at.plus_ms(-self.haste_ms));
                 Running { attempt, look: None, ends_at: self.now }
             }

@@ -1,4 +1,4 @@
-//! Stored results as scripts, and what other settings and another policy would have made of them.
+//! Stored results as scripts, and their outcome by other settings and another policy.
 
 use rstest::rstest;
 
@@ -75,7 +75,7 @@ fn set(plan: &mut WatchPlan, rules: &mut IncidentRules, word: &str) {
     }
 }
 
-/// What comes of the results: the changes, `SECOND STATUS`, and the incidents, `SEVERITY START-END`.
+/// The outcome of the results as text: the changes, `SECOND STATUS`, and the incidents, `SEVERITY START-END`.
 fn outcome(script: &str, windows: &[Window], words: &str) -> String {
     let results = results(script);
     let (mut plan, mut rules) = (plan(results.len()), IncidentRules::default());
@@ -103,8 +103,8 @@ fn outcome(script: &str, windows: &[Window], words: &str) -> String {
     changes.chain(incidents).collect::<Vec<_>>().join(", ")
 }
 
-/// The end of an outage is the first good look after the last bad one, of whichever location, as in the engine. Results, and the
-/// words of [`set`] by which they are decided once more.
+/// The end of an outage is the first good check after the last bad one, of any location, as in the engine. Results,
+/// and the words of [`set`] for the settings of the simulation.
 #[rstest]
 #[case::an_outage("uuuddduuuuuu", "resolve=2", "3 down, 6 up, major 3-6")]
 #[case::nobody_resolves("uuuddduuuuuu", "resolve=never", "3 down, 6 up, major 3-")]
@@ -129,14 +129,14 @@ fn each_setting_changes_what_one_expects(#[case] script: &str, #[case] words: &s
     assert_eq!(outcome(script, &[], words), expected);
 }
 
-/// A missing result of a location that is looked at every second leaves a gap from the first one that did not come.
+/// A missing result of a location that checks every second leaves a gap from the first one that did not come.
 #[test]
 fn what_was_not_measured_is_no_data() {
     let gap = format!("uuu{}uuu", "-".repeat(60));
     assert_eq!(outcome(&gap, &[], ""), "3 no_data, 63 up");
 }
 
-/// Maintenances and stated statuses hold incidents back, and what is unreachable has none of its own.
+/// Maintenances and stated statuses hold incidents back, and an unreachable service has none of its own.
 #[rstest]
 #[case(WindowKind::Maintenance, "3 down, 20 up, major 3-20")]
 #[case(WindowKind::Override(OverrideStatus::Up), "3 down, 20 up, major 3-20")]
@@ -149,7 +149,7 @@ fn windows_are_taken_as_they_were(#[case] kind: WindowKind, #[case] expected: &s
     assert_eq!(outcome(&script, &[forever], "resolve=1"), "3 down, 20 up");
 }
 
-/// After a pause, and for another target, earlier results say nothing.
+/// After a pause, and for another target, earlier results do not count.
 #[test]
 fn a_break_ends_what_was_believed() {
     let seen = results("uuuddddd------uuuu");

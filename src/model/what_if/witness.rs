@@ -1,30 +1,30 @@
-//! What a location says when it is asked at a moment of the past: what its last result until then found.
+//! The answer of a location at a moment of the past: its last result until then.
 //!
-//! A result holds until the next one of its location. Where that came much later than was to be expected, it holds for one
-//! interval only, and nobody knows what was after that. The interval is that at which results really came at that time, for
-//! settings may have changed since.
+//! A result is valid until the next one of its location. Where that came much later than expected, it is valid for
+//! one interval only, and the time after that is unknown. The interval is that at which results really came at that
+//! time, for settings may have changed since.
 //!
-//! Of a check that was tried again only the deciding attempt is stored. The attempts before it were bad, and their times follow
-//! from when the check was due.
+//! Of a check that was retried only the deciding attempt is stored. The attempts before it were bad, and their times
+//! follow from the due time of the check.
 
 use crate::clock::Timestamp;
 use crate::model::check::CheckStatus;
 use crate::model::watch::WatchPlan;
 
-/// A result that starts this much later than it is asked for is the answer all the same: less than half of the shortest time
-/// between two looks.
+/// Delay in milliseconds up to which a later result is still the answer: less than half of the shortest time between
+/// two checks.
 const SLACK_MS: i64 = 400;
-/// Results on either side by which the interval at some time is told.
+/// Number of results on either side from which the interval at some time is derived.
 const NEIGHBOURS: usize = 4;
 
-/// A stored result, as far as a replay needs it.
+/// A stored result, reduced to the fields of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The moment at which the check was due.
     pub due_at: Timestamp,
     /// The start of its deciding attempt.
     pub checked_at: Timestamp,
-    /// What that found.
+    /// Its status.
     pub status: CheckStatus,
     /// The deciding attempt, from 1.
     pub attempt: u8,
@@ -39,7 +39,7 @@ impl Seen {
     }
 }
 
-/// The rhythm in which results were measured, as the present settings have it.
+/// The rhythm in which results were measured, by the present settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Rhythm {
     /// Milliseconds between two checks of one location.
@@ -58,7 +58,7 @@ impl Rhythm {
         Self { interval_ms, backoff_ms, backoff_max_ms }
     }
 
-    /// The waits between the attempts of a check that needed so many.
+    /// The waits between the attempts of a check with this number of attempts.
     fn backoffs_ms(&self, attempts: u8) -> i64 {
         let wait = |attempt: u8| (self.backoff_ms << u32::from(attempt).min(16)).min(self.backoff_max_ms);
         (0..attempts.saturating_sub(1)).map(wait).sum()
@@ -68,13 +68,13 @@ impl Rhythm {
 /// The answer of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// It has looked.
+    /// It has a result.
     Saw(Look),
-    /// It does not know; it looks again then.
+    /// It has no result; it checks again then.
     Nothing(Option<Timestamp>),
 }
 
-/// A look of which the outcome is known.
+/// A check with a known outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) began_at: Timestamp,
@@ -82,16 +82,16 @@ pub(super) struct Look {
     pub(super) status: CheckStatus,
 }
 
-/// A location in the past. It is asked at times that rise.
+/// A location in the past. It is queried at rising times.
 #[derive(Debug)]
 pub(super) struct Witness<'a> {
     seen: &'a [Seen],
     rhythm: Rhythm,
-    /// Whatever took longer would have been given up.
+    /// Time limit of a check: a longer one would have been given up.
     timeout_ms: i64,
-    /// Results that had begun when it was asked last.
+    /// Results that had started at the last query.
     begun: usize,
-    /// Results that began earlier say nothing any more.
+    /// Results that started earlier do not count any more.
     since: Timestamp,
 }
 
@@ -114,7 +114,8 @@ impl<'a> Witness<'a> {
         }
     }
 
-    /// Returns true if the next result answers better at `now` than the last one: it has begun, or is about to and nearer.
+    /// Returns true if the next result is a better answer at `now` than the last one: it has started, or is about to
+    /// and nearer.
     fn is_nearer(&self, now: Timestamp) -> bool {
         let Some(next) = self.seen.get(self.begun).map(Seen::began_at) else { return false };
         let last = self.begun.checked_sub(1).map(|last| self.seen[last].began_at());
@@ -122,20 +123,20 @@ impl<'a> Witness<'a> {
         ahead_ms <= 0 || ahead_ms <= SLACK_MS && last.is_none_or(|last| ahead_ms < now.ms_since(last))
     }
 
-    /// The status of which it knew at `now`, or a moment later: what a watch that begins there goes on with.
+    /// The status known at `now`, or a moment later: the initial status of a watch that starts there.
     pub(super) fn status_at(&self, now: Timestamp) -> Option<CheckStatus> {
         let first = self.seen.get(self.seen.partition_point(|seen| seen.checked_at < now))?;
         let is_near = first.checked_at.ms_since(now) <= self.rhythm.interval_ms;
         is_near.then(|| self.judged(first))
     }
 
-    /// The start of its first result that began at `from` or later.
+    /// The start of its first result that started at `from` or later.
     pub(super) fn first_since(&self, from: Timestamp) -> Option<Timestamp> {
         let place = self.seen.partition_point(|seen| seen.began_at() < from);
         self.seen.get(place).map(Seen::began_at)
     }
 
-    /// What it saw before says nothing any more.
+    /// Drops results from before `since`.
     pub(super) const fn forget_before(&mut self, since: Timestamp) {
         self.since = since;
     }
@@ -144,7 +145,7 @@ impl<'a> Witness<'a> {
         self.seen[place].began_at() >= self.since && now < self.until(place)
     }
 
-    /// The end of the time for which a result speaks.
+    /// The end of the time for which a result is valid.
     fn until(&self, place: usize) -> Timestamp {
         let began_at = self.seen[place].began_at();
         let interval_ms = self.interval_ms_at(place);
@@ -200,7 +201,7 @@ impl<'a> Witness<'a> {
         (all_ms / i64::from(seen.attempt.max(2) - 1)).max(0)
     }
 
-    /// What is not there in time is down.
+    /// A response that is not there in time is down.
     fn judged(&self, seen: &Seen) -> CheckStatus {
         if i64::from(seen.took_ms) > self.timeout_ms { CheckStatus::Down } else { seen.status }
     }

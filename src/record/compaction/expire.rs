@@ -1,7 +1,8 @@
-//! Ends: segments that have been kept long enough, more bytes than allowed, services that were deleted.
+//! Expiry: removes segments that have been kept long enough or exceed the allowed bytes, and services that were
+//! deleted.
 //!
-//! A segment is retired first and dropped a little later, when whoever was still reading it has finished. Dropping is
-//! removing a file or a partition; nothing is deleted row by row but what a deleted service leaves, and old status changes.
+//! A segment is retired first and dropped a little later, when its last readers have finished. Dropping is removing a
+//! file or a partition; only rows of deleted services and old status changes are deleted row by row.
 
 use std::sync::atomic::Ordering;
 
@@ -13,15 +14,16 @@ use crate::store::history::segments::{self, Purpose, Segment, SegmentLevel};
 use crate::store::history::{changes, erase};
 use crate::store::{HistoryError, StoreError, services};
 
-/// The time for which a retired segment stays for those who read it, in milliseconds.
+/// The time for which a retired segment stays for its readers, in milliseconds.
 pub(in crate::record) const LAST_READERS_MS: i64 = 60_000;
-/// The number of days for which status changes are kept, whatever the plan: longer than any figure reaches back.
+/// The number of days for which status changes are kept, whatever the plan: longer than the span of any figure.
 const CHANGES_KEPT_DAYS: i64 = 400;
 /// Status changes deleted with one commit.
 const CHANGES_AT_ONCE: usize = 1_000;
 
 impl Compaction {
-    /// Retires what has been kept long enough or is too much, and drops what was retired a while ago.
+    /// Retires segments that have been kept long enough or exceed the bound, and drops those that were retired a
+    /// while ago.
     pub(super) async fn expire(&mut self, now: JudgedTime) -> Result<(), HistoryError> {
         let entered = segments::entered(self.history.reader()).await?;
         let (ended, kept): (Vec<Segment>, Vec<Segment>) =
@@ -43,8 +45,7 @@ impl Compaction {
         self.prune(now).await
     }
 
-    /// Retires segments, those first that begin first, until the rest is within the bound. The day that is being written to
-    /// stays.
+    /// Retires segments, oldest first, until the rest is within the bound. The day that is being written to stays.
     async fn bound(&self, kept: &[Segment], now: Timestamp) -> Result<(), HistoryError> {
         let mut bytes = self.history.row_bytes().await?;
         let mut sizes = Vec::with_capacity(kept.len());
@@ -78,14 +79,15 @@ impl Compaction {
         transaction.commit().await
     }
 
-    /// Forgets status changes that no figure reaches back to, once a day. They are few: a row an outage, not a row a check.
+    /// Deletes status changes that are older than the span of any figure, once a day. They are few: a row per outage,
+    /// not a row per check.
     async fn prune(&mut self, now: JudgedTime) -> Result<(), HistoryError> {
         if !now.is_trusted || self.pruned_on == Some(now.at.day()) {
             return Ok(());
         }
         let now = now.at;
         let before = now.plus_ms(-CHANGES_KEPT_DAYS * DAY_MS);
-        // Looked for without holding anything, deleted a few at a time: nobody waits for the long look.
+        // Read without holding a lock, deleted a few at a time: no other work waits for the long query.
         let old = changes::superseded_before(self.history.reader(), before).await?;
         for some in old.chunks(CHANGES_AT_ONCE) {
             let transaction = self.history.begin().await?;
@@ -96,7 +98,7 @@ impl Compaction {
         Ok(())
     }
 
-    /// Erases what was measured of services that were deleted.
+    /// Erases the measurements of deleted services.
     pub(super) async fn erase(&mut self) -> Result<(), StoreError> {
         let Some(main) = self.retention.main() else { return Ok(()) };
         for service in services::erasures(main.reader()).await? {

@@ -1,8 +1,9 @@
 //! The filling of the buckets of fresh results, without counting all of them in every pass.
 //!
-//! Results come nearly in the order of their time. So those that are older than a moment ago are counted once, and after
-//! that only newer ones are. What came later than that is missed until the next count of everything, which is made every
-//! ten minutes: a bucket is sealed early by this number, and by its hour in any case, which the oldest result decides.
+//! Results come nearly in the order of their time. So those that are older than a moment ago are counted once, and
+//! after that only newer ones are. Results that came later are missed until the next full count, which is made every
+//! ten minutes: this number only makes a bucket sealed early; it is sealed by its hour in any case, which the oldest
+//! result decides.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +19,6 @@ const RECOUNT_MS: i64 = 600_000;
 /// Results that were counted, by bucket.
 #[derive(Debug, Default)]
 pub(super) struct Fillings {
-    /// Results before `until`.
     settled: HashMap<i16, u64>,
     until: Timestamp,
     /// The moment at which everything was counted; `None`: never.

@@ -1,7 +1,7 @@
 //! Merging: the small blocks of a day become large ones, with rollups of the day, in the segment of a longer period.
 //!
-//! A day is merged once nobody asks for its minutes any more. The segment of the day is retired with the commit that makes
-//! the large blocks count.
+//! A day is merged once its minutes are no longer requested. The segment of the day is retired with the commit that
+//! makes the large blocks count.
 
 use std::sync::atomic::Ordering;
 
@@ -18,7 +18,7 @@ use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{self, Purpose, Segment, SegmentId, SegmentLevel};
 use crate::store::{HistoryError, StoreError};
 
-/// The time from the end of a day to its merging: ranges of up to 24 hours are made of minutes.
+/// The time from the end of a day to its merging, in milliseconds: ranges of up to 24 hours are made of minutes.
 const DAY_SETTLE_MS: i64 = DAY_MS;
 /// The time for which a day with a block that cannot be read is left alone.
 const RETRY_MS: i64 = 3_600_000;
@@ -28,13 +28,13 @@ const SERVICES_AT_ONCE: u64 = 200;
 impl Compaction {
     /// Merges all days that are due.
     pub(super) async fn merge(&mut self, now: JudgedTime) -> Result<(), StoreError> {
-        // Its minutes are gone with the merging of a day: it must be over in any case.
+        // Merging a day removes its minutes, so the day must be over in any case.
         let now = now.earliest;
         let visible = segments::visible(self.history.reader()).await?;
         let is_due = |segment: &&Segment| {
             segment.purpose.level == SegmentLevel::Day && now >= segment.purpose.to.plus_ms(DAY_SETTLE_MS)
         };
-        // Oldest first: a killed merge starts over, and what is about to be dropped is not worth it.
+        // Oldest first: a killed merge starts over, and a day that is about to be dropped is not worth it.
         self.unmergeable.retain(|_, at| now.ms_since(*at).abs() < RETRY_MS);
         let mut merged = Ok(());
         for day in visible.iter().rev().filter(is_due).filter(|day| day.purpose.ends_at() > now) {
@@ -46,13 +46,13 @@ impl Compaction {
                 self.unmergeable.insert(day.id, now);
             }
             merged = merged.and(result.map_err(StoreError::from));
-            // A long merge must not let rows pile up.
+            // A long merge must not let unsealed rows accumulate.
             self.seal(self.present()).await?;
         }
         merged
     }
 
-    /// Merges a day as it is now: results that came late may have been sealed into it since the pass began.
+    /// Merges a day as it is now: results that came late may have been sealed into it since the start of the pass.
     async fn merge_day(&mut self, day: SegmentId) -> Result<(), HistoryError> {
         let Some(day) = segments::visible_one(self.history.reader(), day).await? else { return Ok(()) };
         let opened = self.history.storage().connect(day.id).await?;

@@ -1,4 +1,4 @@
-//! The retention policy: how long the checks of a service are kept, as its organisation's plan says.
+//! The retention policy: how long the checks of a service are kept, by the plan of its organisation.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::store::{Database, MainError, organisations, services};
 #[derive(Clone)]
 #[expect(clippy::large_enum_variant, reason = "a process has one or two of them")]
 pub enum RetentionPolicy {
-    /// As the plan of each service's organisation says.
+    /// By the plan of each service's organisation.
     ByPlan {
         /// The database of services and organisations.
         main: Database,

@@ -1,8 +1,8 @@
 //! Sealing: fresh rows become blocks, with rollups of their hours, in segments of a day.
 //!
-//! A bucket is sealed when the hour of its oldest rows is over, or when it holds too many. Buckets are taken a few at a
-//! time: their rows are read and written to segments; then one commit deletes exactly these rows and makes the blocks
-//! count. If a late result came in between, that commit is not made, and the buckets are sealed one by one.
+//! A bucket is sealed when the hour of its oldest rows is over, or when it has too many. Buckets are taken a few at a
+//! time: their rows are read and written to segments; then one commit deletes exactly these rows and publishes the
+//! blocks. If a late result came in between, that commit is not made, and the buckets are sealed one by one.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -22,9 +22,9 @@ use crate::store::{HistoryError, StoreError};
 /// The time from the end of an hour to its sealing, so that few results come late.
 const HOUR_SETTLE_MS: i64 = 600_000;
 
-/// Rows of one bucket that are sealed at once: they are in memory meanwhile. Only an import brings more.
+/// Rows of one bucket that are sealed at once: they are in memory meanwhile. Only an import exceeds it.
 const BUCKET_ROWS_AT_ONCE: u64 = 262_144;
-/// So many deleted rows are worth a look over the table.
+/// Number of deleted rows from which reclaiming the table's space is worthwhile.
 const RECLAIM_ROWS: u64 = 100_000;
 
 /// A bucket and the instant before which its rows are sealed.
@@ -40,7 +40,7 @@ impl Compaction {
         let mut group: Vec<Due> = Vec::new();
         let mut rows = 0;
         for (filling, boundary) in due {
-            // One whose pieces meet with late results waits for the next pass.
+            // A filling whose pieces meet with late results waits for the next pass.
             let Some(rest) = self.seal_pieces(filling.bucket, boundary).await? else { continue };
             group.push((filling.bucket, boundary));
             rows += rest;
@@ -59,8 +59,8 @@ impl Compaction {
         Ok(())
     }
 
-    /// From here on results from before the boundaries are looked up in blocks before they become rows; all others go on
-    /// without waiting for what follows.
+    /// Announces the boundaries. From here on results from before the boundaries are looked up in blocks before they
+    /// become rows; all others continue without waiting.
     async fn announce(&self, due: &[(Filling, Timestamp)]) -> Result<(), HistoryError> {
         let Some(boundary) = due.iter().map(|(_, boundary)| *boundary).max() else { return Ok(()) };
         let transaction = self.history.begin().await?;
@@ -79,8 +79,8 @@ impl Compaction {
         Ok(())
     }
 
-    /// Seals the oldest rows of a very full bucket piece by piece; how many are left, about, or `None` when a late result
-    /// kept a piece from being sealed.
+    /// Seals the oldest rows of a very full bucket piece by piece; returns the approximate number of rows left, or
+    /// `None` when a late result kept a piece from being sealed.
     async fn seal_pieces(&mut self, bucket: i16, boundary: Timestamp) -> Result<Option<u64>, StoreError> {
         let mut left = fresh::rows_before(self.history.reader(), bucket, boundary).await?;
         while left > BUCKET_ROWS_AT_ONCE {
@@ -95,8 +95,8 @@ impl Compaction {
         Ok(Some(left))
     }
 
-    /// The hours that are over. Results that come later for an hour that is sealed are looked up one by one, for good: so a
-    /// clock that is doubted seals no hour that may still be to come, unless the rows become too many.
+    /// The end of the hours that are over. Results that arrive for a sealed hour are looked up one by one, for good:
+    /// so a doubted clock seals no hour that may still be to come, unless the rows become too many.
     fn boundary(&self, filling: &Filling, now: JudgedTime) -> Option<Timestamp> {
         let boundary = if filling.rows > self.limits.rows_per_bucket {
             now.at.plus_ms(-i64::try_from(self.limits.result_settle_ms).unwrap_or(i64::MAX))
@@ -146,8 +146,7 @@ impl Compaction {
         Ok(true)
     }
 
-    /// Blocks and rollups of these rows, by the segment that they belong to. What was measured of a deleted service goes
-    /// nowhere.
+    /// Blocks and rollups of these rows, by the segment that they belong to. Rows of deleted services are dropped.
     async fn sort_out(&self, mut rows: Vec<FreshCheck>) -> Result<Vec<(Purpose, Sealed)>, StoreError> {
         rows.sort_unstable_by_key(|row| (row.series, row.entry.checked_at));
         let mut services: Vec<i64> = rows.iter().map(|row| row.series.service).collect();
@@ -191,10 +190,10 @@ pub(super) fn add_blocks(sealed: &mut Sealed, series: Series, entries: &[Entry])
     sealed.blocks.extend(entries.chunks(size).map(|part| (series, Block::seal(part))));
 }
 
-/// Most checks of a block that is written: larger ones are hardly smaller a check, and take longer to read.
+/// Maximum number of checks of a written block: larger ones save little per check, and take longer to read.
 const MAX_CHECKS: usize = 4_096;
 
-/// Adds the rollup of checks that lie within one span of `level`.
+/// Adds the rollup of checks that are within one span of `level`.
 pub(super) fn add_rollup(sealed: &mut Sealed, series: Series, level: Level, entries: &[Entry]) {
     let Some(first) = entries.first() else { return };
     let start = level.start_of(first.checked_at);

@@ -1,5 +1,5 @@
-//! The segments that are written to: found by their purpose, made when they are missing, cleaned of what an interrupted
-//! pass left in them before anything is added.
+//! The segments that are written to: found by their purpose, created when they are missing, and cleaned of the
+//! leftovers of an interrupted pass before anything is added.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,11 +12,11 @@ use crate::store::{Connection, HistoryError};
 #[derive(Debug)]
 pub(super) struct SegmentWriter {
     history: History,
-    /// Those whose leftovers are gone and that nobody has failed to publish since.
+    /// Segments whose leftovers are removed and of which no publication has failed since.
     clean: HashSet<SegmentId>,
 }
 
-/// A batch in segments that one commit makes count.
+/// A batch in segments that one commit publishes.
 #[derive(Debug, Default)]
 pub(super) struct PendingBatch {
     segments: HashMap<Purpose, Segment>,
@@ -39,19 +39,19 @@ impl SegmentWriter {
             None => self.ready(purpose).await?,
         };
         pending.segments.insert(purpose, segment);
-        // Until it is published, it is to be removed should anything fail.
+        // Until it is published, it must be removed if anything fails.
         self.clean.remove(&segment.id);
         let opened = self.history.storage().connect(segment.id).await?;
         sealed::write(&opened, BatchKey { segment: segment.id, number: segment.sealed_batch + 1 }, sealed)
             .await
     }
 
-    /// The batch counts now; call it after the commit of [`PendingBatch::publish`].
+    /// Records that the batch counts; called after the commit of [`PendingBatch::publish`].
     pub(super) fn published(&mut self, pending: &PendingBatch) {
         self.clean.extend(pending.segments.values().map(|segment| segment.id));
     }
 
-    /// Somebody else may have written meanwhile.
+    /// Another process may have written meanwhile.
     pub(super) fn forget(&mut self) {
         self.clean.clear();
     }
@@ -68,7 +68,7 @@ impl SegmentWriter {
             }
         };
         if !self.clean.contains(&segment.id) {
-            // One that holds something is never made again: where it is missing, that is an error, and not empty.
+            // A segment with contents is never created again: if it is missing, that is an error, and not empty.
             if segment.sealed_batch == 0 {
                 self.history.storage().make(segment.id).await?;
             }
@@ -80,7 +80,7 @@ impl SegmentWriter {
 }
 
 impl PendingBatch {
-    /// Makes everything count with the commit of this transaction.
+    /// Publishes the batch with the commit of this transaction.
     pub(super) async fn publish(&self, transaction: &impl Connection) -> Result<(), HistoryError> {
         for segment in self.segments.values() {
             segments::publish(transaction, segment.id, segment.sealed_batch + 1).await?;

@@ -1,4 +1,5 @@
-//! The counters of the recorder, for `/metrics`. Every result that arrived is in one of these numbers, or waits.
+//! The counters of the recorder, for `/metrics`. Every result that arrived is in one of these numbers, or still
+//! waits.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,13 +10,13 @@ use crate::telemetry::{Collect, Exposition};
 pub struct RecordCounters {
     /// Results that are durable in the database.
     pub acked: AtomicU64,
-    /// Results that could not wait any longer.
+    /// Results that were dropped for lack of space.
     pub shed: AtomicU64,
     /// Results that are, or were, durable in the spool.
     pub spooled: AtomicU64,
     /// Bytes of the spool.
     pub spool_bytes: AtomicU64,
-    /// Places of the spool that could not be read.
+    /// Unreadable places of the spool.
     pub spool_damages: AtomicU64,
     /// Transactions.
     pub commits: AtomicU64,

@@ -1,10 +1,10 @@
 //! The actor that writes measurements.
 //!
-//! While a transaction is under way facts gather, and the next transaction takes all of them: group commit without a timer.
-//! What is counted as acknowledged is durable in the database. If that is away, facts wait in memory; when memory is
-//! full, all of it goes to the spool on disk, so that what is on disk is always older. When the database is back the
-//! spool is written first, then memory: everything in order. Results are shed, and counted, only when the spool is full
-//! or cannot be written. Status changes are never shed.
+//! While a transaction is running facts gather, and the next transaction takes all of them: group commit without a
+//! timer. Acknowledged facts are durable in the database. If that is away, facts wait in memory; when memory is full,
+//! all of it is moved to the spool on disk, so that the spool is always older than memory. When the database is back
+//! the spool is written first, then memory: everything in order. Results are shed, and counted, only when the spool
+//! is full or cannot be written. Status changes are never shed.
 
 mod counters;
 mod queue;
@@ -27,10 +27,10 @@ use crate::record::recorder::queue::Queue;
 use crate::record::spool::Spool;
 use crate::supervise::{Beat, Kind, Stop, Supervised};
 
-/// Batches in the mailbox before aggregators have to keep theirs.
+/// Maximum number of batches in the mailbox; beyond that aggregators keep theirs.
 pub const MAILBOX: usize = 256;
 
-/// Where facts become durable: the history, or the way to whoever has it.
+/// The place where facts become durable: the history, or the way to the node that has it.
 pub trait Destination: Send + Sync {
     /// Stores a batch, all of it or nothing. One that was stored before changes nothing.
     fn store(&self, batch: Arc<Batch>) -> LocalBoxFuture<'static, Result<(), NotStored>>;
@@ -41,7 +41,7 @@ pub trait Destination: Send + Sync {
 #[error("{0}")]
 pub struct NotStored(pub String);
 
-/// The actor. It writes the spool on its own thread: while the disk is waited for, only batches wait.
+/// The actor. It writes the spool on its own thread: a wait for the disk delays batches only.
 pub struct Recorder {
     destination: Arc<dyn Destination>,
     queue: Queue,
@@ -49,7 +49,7 @@ pub struct Recorder {
     flight: Option<Flight>,
     /// A write has just failed; the next one waits for the timer.
     is_backing_off: bool,
-    /// The spool could not be written; not before this is it tried again.
+    /// The spool could not be written; it is not tried again before this time.
     spool_rests_until: Option<Instant>,
     is_stopping: bool,
     waiters: Vec<oneshot::Sender<()>>,
@@ -61,7 +61,8 @@ pub struct Recorder {
 /// A batch that is being written.
 struct Flight {
     batch: Arc<Batch>,
-    /// It is in the spool as well: it came from there, or memory was spilled meanwhile. Then it need not come back.
+    /// It is in the spool too: it came from there, or memory was spilled meanwhile. Then it need not be spooled
+    /// again.
     is_spooled: bool,
     is_from_spool: bool,
 }
@@ -72,7 +73,7 @@ struct Flight {
 pub struct Drain;
 
 impl Recorder {
-    /// A recorder that stores what it is given there.
+    /// A recorder that stores its facts in `destination`.
     #[must_use]
     pub fn new(
         destination: Arc<dyn Destination>,
@@ -94,19 +95,19 @@ impl Recorder {
         }
     }
 
-    /// The same, which says here that changes of status have become durable.
+    /// The same recorder, which signals here that status changes have become durable.
     #[must_use]
     pub fn noting(self, news: Arc<News>) -> Self {
         Self { news, ..self }
     }
 
-    /// The same, which has this spool for what memory does not hold.
+    /// The same recorder, with a spool for facts beyond the memory limit.
     #[must_use]
     pub fn spooling(self, spool: Option<Spool>) -> Self {
         Self { spool, ..self }
     }
 
-    /// Results in memory that are nowhere else.
+    /// Results that are in memory only.
     fn waiting(&self) -> usize {
         let flying = self.flight.as_ref().filter(|flight| !flight.is_spooled);
         self.queue.results() + flying.map_or(0, |flight| flight.batch.checks.len())
@@ -125,7 +126,7 @@ impl Recorder {
         self.spill_while_failing();
     }
 
-    /// Where waiting results are on the disk at once, while they cannot be stored.
+    /// Moves all waiting results to the disk at once while they cannot be stored.
     fn spill_while_failing(&mut self) {
         if self.limits.spools_while_failing && self.is_backing_off {
             self.spill(false);
@@ -175,7 +176,7 @@ impl Recorder {
         let spooled = match self.spool.as_mut().map_or(Ok(None), Spool::oldest) {
             Ok(spooled) => spooled.cloned(),
             Err(error) => {
-                // What is on disk is older than memory: nothing is written before it.
+                // The spool is older than memory: nothing is written before it.
                 tracing::error!(%error, "the spool cannot be read; it is tried again");
                 self.back_off(ctx);
                 return;
@@ -220,7 +221,7 @@ impl Recorder {
         }
     }
 
-    /// Tries again in a while; whoever stops does not wait for that.
+    /// Tries again after a delay, which a stop does not wait for.
     fn back_off(&mut self, ctx: &mut Context<Self>) {
         self.is_backing_off = true;
         ctx.run_later(Duration::from_millis(self.limits.retry_ms), |recorder, ctx| {
@@ -234,7 +235,7 @@ impl Recorder {
 
     fn acknowledge(&mut self, flight: &Flight) {
         self.news.tell(&flight.batch);
-        // What went to the spool meanwhile is counted when it comes from there.
+        // Facts that were spooled meanwhile are counted when they are read from the spool.
         if flight.is_from_spool || !flight.is_spooled {
             self.counters.acked.fetch_add(flight.batch.checks.len() as u64, Ordering::Relaxed);
         }
@@ -248,7 +249,7 @@ impl Recorder {
         }
     }
 
-    /// Spools what cannot be written before the process ends; the next process writes it.
+    /// Spools the facts that cannot be written before the process ends; the next process writes them.
     fn leave(&mut self) {
         if self.spool.is_none() {
             return;
@@ -264,7 +265,7 @@ impl Recorder {
 
     fn answer(&mut self) {
         for waiter in self.waiters.drain(..) {
-            // Whoever has stopped waiting needs no answer.
+            // A caller that has stopped waiting needs no answer.
             let _ = waiter.send(());
         }
     }
@@ -286,8 +287,8 @@ impl Recorder {
     }
 }
 
-/// Its memory dies with it, and without it all measurements would be lost: the process ends, and the next one goes on
-/// from what is durable.
+/// A crash would lose its memory, and without the recorder all measurements: the process ends, and the next one
+/// continues from the durable facts.
 impl Supervised for Recorder {
     const KIND: Kind = Kind::vital("recorder");
 }

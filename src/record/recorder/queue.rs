@@ -23,7 +23,7 @@ impl Queue {
         self.checks.is_empty() && self.changes.is_empty()
     }
 
-    /// Takes all changes, and as many results as there is room for; how many results were refused.
+    /// Takes all changes, and as many results as there is room for; returns how many results were refused.
     pub(super) fn take(&mut self, batch: Batch, room: usize) -> usize {
         let refused = batch.checks.len().saturating_sub(room);
         self.checks.extend(batch.checks.into_iter().take(room));
@@ -42,7 +42,7 @@ impl Queue {
         Batch { checks: Vec::new(), changes: self.changes.drain(..most.min(self.changes.len())).collect() }
     }
 
-    /// Puts a batch that was given out back to where it was.
+    /// Puts a batch back at the front.
     pub(super) fn put_back(&mut self, batch: Batch) {
         batch.checks.into_iter().rev().for_each(|check| self.checks.push_front(check));
         batch.changes.into_iter().rev().for_each(|change| self.changes.push_front(change));

@@ -1,4 +1,4 @@
-//! The times in which nobody listened for pings, as processes before this one have marked them.
+//! The times in which no process listened for pings, as marked by earlier processes.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -11,7 +11,7 @@ use crate::store::history::holds::Hold;
 use crate::store::listening_spans::{self, ListeningSpan};
 use crate::store::{Databases, MainError, clock_mark};
 
-/// Those of all services, which one process at a time has watched.
+/// Absences for all services, which one process at a time has monitored.
 ///
 /// # Errors
 /// When the main database fails.
@@ -19,7 +19,7 @@ pub async fn of_all(databases: &Databases, now: Timestamp) -> Result<Vec<Absence
     Ok(absences_between(all_spans(databases).await?, now))
 }
 
-/// Those of partitions that this node takes now, by what their last holders have marked. What was before them is not known.
+/// Absences for partitions that this node takes now, from the marks of their last holders. Earlier ones are unknown.
 ///
 /// # Errors
 /// When the main database fails.
@@ -52,7 +52,7 @@ pub async fn of_partitions(
     Ok(found)
 }
 
-/// Of databases of an earlier version the newest time that was trusted is known.
+/// For databases of an earlier version the newest trusted time is known.
 async fn all_spans(databases: &Databases) -> Result<Vec<ListeningSpan>, MainError> {
     let main = databases.main.reader();
     let mut spans = listening_spans::newest(main).await?;

@@ -1,8 +1,7 @@
-//! The number of answered checks of each day, and their response times: rollups of what is sealed, sums of what is
-//! fresh.
+//! The number of answered checks of each day, and their response times: rollups of sealed checks, sums of fresh ones.
 //!
-//! One view of the history serves all services that are asked for: fresh results are summed up by the database in one go, and
-//! sealed ones are read for many services at a time.
+//! One view of the history serves all requested services: fresh results are summed up by the database in one query,
+//! and sealed ones are read for many services at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,18 +17,17 @@ use crate::store::history::fresh::bucket_of;
 use crate::store::history::parts::{Parts, Scope, View};
 use crate::store::history::sealed::damaged_rollup;
 
-/// The number of times that one read is begun, because segments were dropped meanwhile.
+/// Attempts of one read, which is repeated when segments were dropped meanwhile.
 const ATTEMPTS: u32 = 3;
 
 /// A view of the history, and the fresh answers in it of all services of some buckets.
 #[derive(Debug)]
 pub(super) struct Answered<'a> {
     history: &'a History,
-    /// The buckets of the services that are asked for.
+    /// The buckets of the requested services.
     buckets: Vec<i16>,
     span: TimeRange,
     view: View,
-    /// By service.
     fresh: Vec<DayAnswers>,
 }
 
@@ -95,7 +93,7 @@ impl<'a> Answered<'a> {
     }
 }
 
-/// The sums of days alone: nobody asks for percentiles here.
+/// The sums of days only: percentiles are not needed here.
 fn window(wanted: &Wanted, parts: &Parts) -> Result<Window, HistoryError> {
     let mut window = Window::default();
     for (level, rollup) in &parts.rollups {

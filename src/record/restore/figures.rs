@@ -1,4 +1,4 @@
-//! The rolling figures of the time before the engine began to watch.
+//! The rolling figures of the time before the engine started.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use crate::stats::window::{WINDOW_DAYS, Window};
 use crate::store::history::changes;
 use crate::store::{Databases, StoreError, windows};
 
-/// Services computed anew at the same time: others need connections of PostgreSQL meanwhile.
+/// Services recomputed at the same time: others need connections of PostgreSQL meanwhile.
 const UNDONE_AT_ONCE: usize = 4;
-/// Services whose rollups are read in one go: a few megabytes.
+/// Services whose rollups are read in one query: a few megabytes.
 const SERVICES_AT_ONCE: usize = 32;
 
-/// Computes the rolling figures of the time before the engine started and gives them to it.
+/// Computes the rolling figures of the time before the engine started and passes them to it.
 ///
 /// # Errors
 /// When a database fails.
@@ -48,8 +48,8 @@ pub async fn of_past(
     Ok(())
 }
 
-/// Computes the figures of the past anew, and gives them to the engine, for services where the clock was set back or late
-/// results have filled a gap. Nothing is done where there are none.
+/// Recomputes the figures of the past for services where the clock was set back or late results have filled a no-data
+/// period, and passes them to the engine. Does nothing where there are none.
 ///
 /// # Errors
 /// When a database fails.
@@ -85,7 +85,7 @@ struct Past<'a> {
     databases: &'a Databases,
     until: Timestamp,
     answers: BTreeMap<ServiceKey, Window>,
-    /// What people have decided, by service and start.
+    /// Windows decided by members, by service and start.
     decided: Vec<DecidedWindow>,
 }
 

@@ -1,9 +1,10 @@
-//! Facts on disk while the history database is away: a folder of numbered segments, written at one end and read at the
-//! other.
+//! Facts on disk while the history database is away: a folder of numbered segments, written at one end and read at
+//! the other.
 //!
-//! What [`Spool::append`] has accepted is durable and comes back in order, also after a crash. It is removed only when
-//! [`Spool::forget`] says that it is durable elsewhere; a crash before that gives it again, and rows that are written
-//! again change nothing. A segment that an earlier process wrote is never appended to. Calls block for the disk.
+//! Facts that [`Spool::append`] has accepted are durable and come back in order, also after a crash. They are removed
+//! only by [`Spool::forget`], when they are durable in the database; a crash before that returns them again, and rows
+//! that are written twice change nothing. A segment that an earlier process wrote is never appended to. Calls block
+//! for the disk.
 
 mod segment;
 
@@ -21,7 +22,7 @@ const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 const EXTENSION: &str = "spool";
 /// The extension of a segment that this version cannot read.
 const ASIDE_EXTENSION: &str = "unreadable";
-/// Attempts to read the oldest segment before those behind it come first.
+/// Attempts to read the oldest segment before later ones are tried first.
 const READ_ATTEMPTS: u32 = 20;
 
 /// The facts that wait on disk.
@@ -37,15 +38,14 @@ pub struct Spool {
     reader: Option<SegmentReader>,
     /// Failed attempts in a row to read the oldest segment.
     failed_reads: u32,
-    /// Segments that could not be read however often it was tried. They stay where they are, for the next start.
+    /// Segments that could not be read in any attempt. They stay for the next start.
     passed_over: Vec<Segment>,
-    /// The batch that was read and is not yet forgotten.
+    /// The batch that was read and is not yet removed.
     pending: Option<Batch>,
     next_number: u64,
     damages: u64,
 }
 
-/// A file.
 #[derive(Debug)]
 struct Segment {
     number: u64,
@@ -53,10 +53,10 @@ struct Segment {
 }
 
 impl Spool {
-    /// The spool in this folder, with what an earlier process left there.
+    /// Opens the spool in this folder, with the segments of earlier processes.
     ///
     /// # Errors
-    /// When the folder can be neither made nor read.
+    /// When the folder can be neither created nor read.
     pub fn open(folder: &Path, max_bytes: u64) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let mut segments = Vec::new();
@@ -98,8 +98,7 @@ impl Spool {
         self.segments.iter().chain(&self.passed_over).map(|segment| segment.bytes).sum()
     }
 
-    /// Returns true while there is room below the limit. Whoever has something that must not be lost may append all the
-    /// same.
+    /// Returns true while there is room below the limit. Facts that must not be lost may be appended all the same.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.bytes() < self.max_bytes
@@ -132,7 +131,7 @@ impl Spool {
         let before = segment.bytes;
         let written = file.write_all(&frame).and_then(|()| file.sync_data());
         if let Err(error) = written {
-            // After a failed sync nobody knows what is on disk: this file is not appended to again.
+            // After a failed sync the contents on disk are unknown: this file is not appended to again.
             let cut = file.set_len(before);
             self.writer = None;
             if let Err(problem) = cut {
@@ -169,11 +168,11 @@ impl Spool {
         }
     }
 
-    /// Returns the batch that waits longest, the same until it is forgotten; `None` if nothing waits.
+    /// Returns the oldest batch, the same until it is removed by [`Spool::forget`]; `None` if nothing waits.
     ///
     /// # Errors
-    /// When it cannot be read now (no descriptors, a disk that fails). It still waits: ask again later. What cannot be read
-    /// however often it is tried is passed over until the next start, so that it does not hold up everything else.
+    /// When it cannot be read now (no descriptors, a disk that fails). It still waits: try again later. A batch that
+    /// is unreadable however often it is tried is skipped until the next start, so that it does not block the others.
     pub fn oldest(&mut self) -> io::Result<Option<&Batch>> {
         while self.pending.is_none() {
             let Some(number) = self.segments.front().map(|segment| segment.number) else { break };
@@ -191,16 +190,16 @@ impl Spool {
         Ok(self.pending.as_ref())
     }
 
-    /// Removes the oldest batch, which is durable elsewhere. A segment goes when nothing of it waits.
+    /// Removes the oldest batch, which is durable in the database. A segment is deleted once all of it is removed.
     pub fn forget(&mut self) {
         self.pending = None;
-        // Removes what has been read to its end. What cannot be read now is asked for again.
+        // Removes segments that were read to their end. A batch that cannot be read now is retried later.
         let _ = self.oldest();
     }
 
     fn begin_reading(&mut self, number: u64) -> io::Result<()> {
         if self.segments.len() == 1 {
-            // What comes from now on goes into a segment of its own.
+            // Later facts are written to a segment of their own.
             self.writer = None;
         }
         let path = self.path(number, EXTENSION);
@@ -229,7 +228,7 @@ impl Spool {
         }
     }
 
-    /// Keeps a segment of another version for whoever can read it.
+    /// Renames a segment of another version, so that a program that can read it finds it.
     fn set_aside(&mut self, number: u64) {
         self.damages += 1;
         let path = self.path(number, EXTENSION);

@@ -1,15 +1,15 @@
-//! One file of the spool: a version, then frames. A frame holds what was appended at once.
+//! One file of the spool: a version, then frames. A frame holds the facts of one append.
 //!
-//! Frames begin with a mark, so that behind a damaged one the next is found. A frame whose sum is wrong is not given up:
-//! its facts carry sums of their own. An end that was torn by a crash was never reported as spooled; whole facts in it
-//! are read all the same, because a fact that is written twice changes nothing.
+//! Frames start with a mark, so that the next one after a damaged frame is found. A frame with a wrong checksum is
+//! not given up: its facts have checksums of their own. An end that was torn by a crash was never reported as
+//! spooled; whole facts in it are read all the same, because a fact that is written twice changes nothing.
 
 use crate::engine::aggregator::Batch;
 use crate::model::facts::{Decoder, Fact, encode};
 
 /// The first bytes of a segment of this version.
 pub(super) const HEAD: [u8; 8] = *b"WKSPOOL\x01";
-/// The first bytes of every frame; `length` and `sum` of what follows stand behind it, in four bytes each.
+/// The first bytes of every frame, followed by `length` and `sum` of the body, four bytes each.
 const MARK: [u8; 4] = [0xf5, b'w', b'k', 0xfa];
 const FRAME_HEAD_BYTES: usize = 12;
 
@@ -47,15 +47,15 @@ pub(super) struct SegmentReader {
 }
 
 impl SegmentReader {
-    /// A reader of a whole segment; `None` if it is none of this version. An empty file is a segment that a crash kept from
-    /// being written.
+    /// A reader of a whole segment; `None` if it is not of this version. An empty file is a segment whose writing was
+    /// interrupted by a crash.
     pub(super) fn new(bytes: Vec<u8>) -> Option<Self> {
         let is_torn = HEAD.starts_with(&bytes);
         let at = if is_torn { bytes.len() } else { HEAD.len() };
         (is_torn || bytes.starts_with(&HEAD)).then(|| Self { bytes, at, decoder: Decoder::default() })
     }
 
-    /// The next frame, or what damage has left of it; `None` at the end.
+    /// The next frame, or the readable rest of a damaged one; `None` at the end.
     pub(super) fn next(&mut self) -> Option<Piece> {
         let rest = &self.bytes[self.at..];
         if rest.is_empty() {
@@ -79,7 +79,7 @@ impl SegmentReader {
     }
 }
 
-/// The body of the frame that `bytes` begin with, if it is there undamaged.
+/// The body of the frame at the start of `bytes`, if it is complete and undamaged.
 fn whole_frame(bytes: &[u8]) -> Option<&[u8]> {
     let (head, rest) = bytes.split_at_checked(FRAME_HEAD_BYTES)?;
     let number = |from: usize| Some(u32::from_le_bytes(head[from..from + 4].try_into().ok()?));
@@ -88,7 +88,7 @@ fn whole_frame(bytes: &[u8]) -> Option<&[u8]> {
     (head[..4] == MARK && number(8)? == crc32fast::hash(body)).then_some(body)
 }
 
-/// Returns the start of the next undamaged frame, behind a damaged one.
+/// Returns the start of the next undamaged frame, after a damaged one.
 fn next_frame(bytes: &[u8]) -> Option<usize> {
     (1..bytes.len()).find(|at| bytes[*at..].starts_with(&MARK) && whole_frame(&bytes[*at..]).is_some())
 }

@@ -1,4 +1,4 @@
-//! Tests of the spool: what was appended comes back, in order, whatever happens to process and disk in between.
+//! Tests of the spool: appended facts come back, in order, whatever happens to process and disk in between.
 
 use super::*;
 use crate::clock::Timestamp;
@@ -43,7 +43,7 @@ fn what_waits_is_given_in_order_and_then_removed() {
     assert!(spool.is_empty() && spool.bytes() == 0 && files(folder.path()).is_empty());
 }
 
-/// A process that is killed leaves files; the next one goes on, and gives again what was not forgotten.
+/// A process that is killed leaves files; the next one continues, and returns again what was not removed.
 #[test]
 fn the_next_process_goes_on_where_the_killed_one_stopped() {
     let folder = tempfile::tempdir().unwrap();
@@ -58,7 +58,7 @@ fn the_next_process_goes_on_where_the_killed_one_stopped() {
     assert_eq!(drain(&mut spool), (0..50).collect::<Vec<_>>(), "a segment is given whole or not at all");
 }
 
-/// Appending goes on while the oldest segment is read.
+/// Appending continues while the oldest segment is read.
 #[test]
 fn what_is_appended_while_it_is_read_comes_behind() {
     let folder = tempfile::tempdir().unwrap();
@@ -127,7 +127,7 @@ fn make_unreadable(file: &Path) -> PathBuf {
     hidden
 }
 
-/// Named after what it mends: a read that failed once set the segment aside, and its results were never written.
+/// Regression: a read that failed once set the segment aside, and its results were never written.
 #[test]
 fn a_segment_that_cannot_be_read_for_a_moment_still_waits() {
     let folder = tempfile::tempdir().unwrap();
@@ -166,7 +166,7 @@ fn a_segment_that_can_never_be_read_holds_up_nothing_and_waits_for_the_next_star
     assert_eq!(drain(&mut next), (0..10).collect::<Vec<_>>());
 }
 
-/// Named after what it mends: after a start the number was given again, and the next one set aside took the place of this.
+/// Regression: after a start the number was used again, and the next segment set aside replaced this one.
 #[test]
 fn the_number_of_a_segment_that_was_set_aside_is_never_used_again() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,16 +1,17 @@
-//! The sparse form of a histogram: only the buckets that hold something, and the exact sums.
+//! The sparse form of a histogram: only the buckets with a count, and the exact sums.
 //!
 //! The buckets are those of the hdrhistogram with 2 significant digits: exact up to 255 µs, above that 128 to an
-//! octave. As bytes: the count; of one value the value; of more the first bucket, a token for each further one, and what
-//! the extremes and the sum have above the lower bounds of their buckets. A token is the distance to the next bucket
-//! and how often that was hit, in one byte mostly. What bytes claim is checked; nothing is allocated on their word.
+//! octave. As bytes: the count; of one value the value; of more the first bucket, a token for each further one, and
+//! the differences of the extremes and the sum from the lower bounds of their buckets. A token is the distance to the
+//! next bucket and the count of that bucket, in one byte mostly. Lengths and counts in the bytes are checked; nothing
+//! is allocated before that.
 
 use crate::model::varint;
 use crate::stats::histogram::{BadHistogram, Summary};
 
-/// Longest response time that is told apart: an attempt takes at most 60 s.
+/// Longest response time that is distinguished from longer ones, in microseconds: an attempt takes at most 60 s.
 pub(in crate::stats) const HIGHEST_US: u32 = 120_000_000;
-/// One more than the number of the last bucket.
+/// Number of buckets.
 const BUCKETS: u16 = bucket_of(HIGHEST_US) + 1;
 
 /// A bucket that holds something.
@@ -81,7 +82,7 @@ impl Sparse<'_> {
         self.write_residues(bytes);
     }
 
-    /// Appends what the extremes and the sum have above the lower bounds of their buckets.
+    /// Appends the differences of the extremes and the sum from the lower bounds of their buckets.
     pub(in crate::stats) fn write_residues(&self, bytes: &mut Vec<u8>) {
         let (Some(summary), [first, ..], [.., last]) = (self.summary, self.entries, self.entries) else {
             return;
@@ -131,7 +132,7 @@ fn read_entries(bytes: &mut &[u8], mut left: u64, entries: &mut Vec<Entry>) -> R
     Ok(())
 }
 
-/// Takes what [`Sparse::write_residues`] wrote for `count` values in these entries.
+/// Reads the output of [`Sparse::write_residues`] for `count` values in these entries.
 pub(in crate::stats) fn read_residues(
     bytes: &mut &[u8],
     count: u64,
@@ -158,7 +159,7 @@ pub(in crate::stats) fn read_residues(
     Ok(Summary { count, sum_us, min_us, max_us })
 }
 
-/// Appends "after `skipped` others, `count` of the next".
+/// Appends the token for `count` in the next bucket after `skipped` empty ones.
 pub(in crate::stats) fn write_token(bytes: &mut Vec<u8>, skipped: u64, count: u32) {
     varint::put(bytes, skipped << 1 | u64::from(count > 1));
     if count > 1 {
@@ -166,7 +167,7 @@ pub(in crate::stats) fn write_token(bytes: &mut Vec<u8>, skipped: u64, count: u3
     }
 }
 
-/// Takes what [`write_token`] wrote.
+/// Reads the output of [`write_token`].
 pub(in crate::stats) fn read_token(bytes: &mut &[u8]) -> Result<(u64, u32), BadHistogram> {
     let token = varint::take(bytes).ok_or(BadHistogram("it ends early"))?;
     let count = match token & 1 {
@@ -176,7 +177,7 @@ pub(in crate::stats) fn read_token(bytes: &mut &[u8]) -> Result<(u64, u32), BadH
     Ok((token >> 1, count.ok_or(BadHistogram("a count is out of range"))?))
 }
 
-/// Returns the least that the sum can be.
+/// Returns the least possible sum.
 fn floor_us(entries: &[Entry]) -> u64 {
     let floor = |entry: &Entry| u64::from(lowest_us(entry.bucket)) * u64::from(entry.count);
     entries.iter().map(floor).fold(0, u64::saturating_add)

@@ -1,4 +1,4 @@
-//! Sums per bucket of time, from whatever rollups and samples hold what was asked for.
+//! Sums per bucket of time, from any rollups and samples that cover the requested ranges.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use crate::clock::Timestamp;
 use crate::model::history::Sample;
 use crate::stats::rollup::{BadRollup, Root, Sums, Wanted, cover};
 
-/// Sums per bucket. Each check is added once: in a rollup, or as a sample where [`Wanted::slivers`] says that no rollup
-/// answers for it.
+/// Sums per bucket. Each check is added once: in a rollup, or as a sample where no rollup covers its time
+/// ([`Wanted::slivers`]).
 #[derive(Clone, Debug)]
 pub struct Buckets {
     wanted: Wanted,
@@ -16,16 +16,16 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// Nothing yet of what is wanted.
+    /// Empty sums of the requested ranges.
     #[must_use]
     pub const fn new(wanted: Wanted) -> Self {
         Self { wanted, sums: BTreeMap::new(), merges: 0 }
     }
 
-    /// Adds the largest nodes of a stored rollup that lie within what is wanted.
+    /// Adds the largest nodes of a stored rollup that are within the requested ranges.
     ///
     /// # Errors
-    /// [`BadRollup`] when the bytes are no rollup of ours; then the sums are of no use.
+    /// [`BadRollup`] when the bytes are not a valid rollup; then the sums must not be used.
     pub fn add_rollup(&mut self, root: Root, body: &[u8]) -> Result<(), BadRollup> {
         let wanted = self.wanted;
         cover(root, body, &wanted, &mut |start, node| {
@@ -35,14 +35,14 @@ impl Buckets {
         Ok(())
     }
 
-    /// Adds a sample, unless it lies outside of what is wanted.
+    /// Adds a sample, unless it is outside of the requested ranges.
     pub fn add_sample(&mut self, sample: &Sample) {
         if self.wanted.from <= sample.checked_at && sample.checked_at < self.wanted.to {
             self.of(sample.checked_at).add_sample(sample);
         }
     }
 
-    /// The nodes that have been merged: what the answer costs.
+    /// The number of merged nodes: the cost of the result.
     #[must_use]
     pub const fn merges(&self) -> usize {
         self.merges
@@ -54,7 +54,7 @@ impl Buckets {
         self.sums
     }
 
-    /// The only bucket, where no length was asked for.
+    /// The only bucket of a sum without a bucket length.
     #[must_use]
     pub fn into_total(self) -> Sums {
         self.sums.into_values().next().unwrap_or_default()

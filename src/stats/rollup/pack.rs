@@ -8,9 +8,8 @@ use zstd::bulk::{Compressor, Decompressor};
 use crate::model::varint;
 use crate::stats::rollup::BadRollup;
 
-/// zstd's level.
 const LEVEL: i32 = 3;
-/// Parts are never longer: a check a millisecond all day would fit.
+/// Maximum size of parts: those of a check per millisecond all day would fit.
 const MAX_BYTES: usize = 1 << 20;
 
 thread_local! {
@@ -18,7 +17,7 @@ thread_local! {
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Appends `plain` as it is or packed, whichever is shorter. It reaches to the end of the bytes.
+/// Appends `plain` raw or packed, whichever is shorter. It reaches to the end of the bytes.
 pub(super) fn put(bytes: &mut Vec<u8>, plain: &[u8]) {
     let packed = COMPRESSOR.with_borrow_mut(|kept| {
         if kept.is_none() {
@@ -38,7 +37,7 @@ pub(super) fn put(bytes: &mut Vec<u8>, plain: &[u8]) {
     }
 }
 
-/// Takes what [`put`] appended into `plain`.
+/// Reads the output of [`put`] into `plain`.
 pub(super) fn take(mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<(), BadRollup> {
     let length = varint::take(&mut bytes).ok_or(BadRollup("it ends early"))?;
     plain.clear();

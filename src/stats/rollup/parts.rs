@@ -1,8 +1,8 @@
-//! The parts of a tree as bytes: what each node has of the node above it.
+//! The parts of a tree as bytes: the share of each node in the node above it.
 //!
-//! Three streams, each of one kind of number so that they pack well: counts of checks; shares of the buckets of
-//! the node above; residues of extremes and sums. A reader trusts nothing: shares are taken from what is really left, and
-//! in the end nothing may be left.
+//! Three streams, each of one kind of number so that they pack well: counts of checks; shares of the buckets of the
+//! node above; residues of extremes and sums. A reader validates everything: shares are taken from the remaining
+//! counts, and in the end none may remain.
 
 use crate::model::varint;
 use crate::stats::histogram::sparse::{self, Entry};
@@ -66,7 +66,7 @@ impl Streams {
     }
 }
 
-/// Takes `share` out of what is left, and writes which.
+/// Takes `share` out of the remaining entries `left`, and writes which.
 fn take_share(left: &mut Vec<Entry>, share: &[Entry], bytes: &mut Vec<u8>) {
     let (mut index, mut next) = (0, 0);
     for entry in share {
@@ -91,7 +91,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads what [`Streams::join`] made.
+    /// Reads the output of [`Streams::join`].
     pub(super) fn new(mut bytes: &'a [u8]) -> Result<Self, BadRollup> {
         let mut length = || varint::take(&mut bytes).and_then(|length| usize::try_from(length).ok());
         let (counts, shares) = length().zip(length()).ok_or(EARLY)?;

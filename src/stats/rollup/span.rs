@@ -1,19 +1,19 @@
-//! The nodes of a tree that answer a question, and the time that none of them answers for. Both follow from the times
-//! alone, not from what the tree holds.
+//! The nodes of a tree that cover a requested range, and the time that none of them covers. Both follow from the
+//! times alone, not from the contents of the tree.
 
 use crate::clock::Timestamp;
 use crate::model::time_range::TimeRange;
 use crate::stats::rollup::Level;
 
-/// The time that is asked for.
+/// The requested ranges of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Start, inclusive.
     pub from: Timestamp,
     /// End, exclusive.
     pub to: Timestamp,
-    /// Sums are wanted per bucket of this length, which start at multiples of it since the epoch: no node may lie in two.
-    /// `None` for one sum over everything.
+    /// Length of a bucket, in milliseconds; buckets start at multiples of it since the epoch, and no node may be in
+    /// two. `None` for one sum over everything.
     pub bucket_ms: Option<i64>,
 }
 
@@ -27,7 +27,7 @@ impl Slivers {
         self.0.into_iter().flatten()
     }
 
-    /// Returns true when `moment` lies in one of them.
+    /// Returns true when `moment` is in one of them.
     #[must_use]
     pub fn contain(&self, moment: Timestamp) -> bool {
         self.iter().any(|sliver| sliver.contains(moment))
@@ -35,19 +35,20 @@ impl Slivers {
 }
 
 impl Wanted {
-    /// Returns the time that is asked for.
+    /// Returns the span of all requested ranges.
     #[must_use]
     pub const fn range(&self) -> TimeRange {
         TimeRange { from: self.from, to: self.to }
     }
 
-    /// Returns true when a node of this level that starts at `start` lies in one bucket and is wanted as a whole.
+    /// Returns true when a node of this level that starts at `start` is in one bucket and within the requested
+    /// ranges.
     pub(super) fn takes(&self, level: Level, start: Timestamp) -> bool {
         self.fits(level) && self.from <= start && start.plus_ms(level.ms()) <= self.to
     }
 
-    /// The time of a root at `start` that its tree cannot answer for: its caller reads the samples. It is the same for every
-    /// rollup of this root level and start, so with several of them it is read once.
+    /// The time of a root at `start` that its tree cannot cover: its caller reads the samples. It is the same for
+    /// every rollup of this root level and start, so with several of them it is read once.
     #[must_use]
     pub fn slivers(&self, root: Level, start: Timestamp) -> Slivers {
         let from = self.from.max(start);
@@ -88,7 +89,7 @@ mod tests {
     const MINUTE: i64 = Level::Minute.ms();
     const HOUR: i64 = Level::Hour.ms();
 
-    /// Of the hour that begins at 10 h.
+    /// For the hour that starts at 10 h.
     #[rstest]
     #[case::all_of_it((0, 99 * HOUR), None, &[])]
     #[case::nothing_of_it((0, 10 * HOUR), None, &[])]

@@ -1,4 +1,4 @@
-//! The nodes of a tree while it is built or read: their entries lie in one list that all share.
+//! The nodes of a tree while it is built or read: their entries share one list.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::stats::histogram::Summary;
 use crate::stats::histogram::sparse::{self, Entry, Sparse};
 use crate::stats::rollup::{Level, Node};
 
-/// A node; only its place in the list of entries is kept.
+/// A node, with its range in the shared list of entries.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     pub(super) start: Timestamp,

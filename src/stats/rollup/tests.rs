@@ -1,4 +1,5 @@
-//! Whatever is asked of whatever trees: what they answer and the samples of the slivers are what all samples say.
+//! Properties of rollups: for any trees and ranges, the nodes and the samples of the slivers give the same as all
+//! samples.
 
 use std::collections::BTreeMap;
 

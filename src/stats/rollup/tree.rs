@@ -1,9 +1,8 @@
 //! The stored form of a rollup.
 //!
-//! A version, the sums of the root in full, its parts packed, a CRC-32. Parts come level by level; of each node the
-//! parts say in three streams how many checks there were, which share of the buckets of the node above is its
-//! own, and what its extremes and sum have above their buckets. As shares are taken one after the other, the last one
-//! is the rest and costs nothing.
+//! A version, the sums of the root in full, its parts packed, a CRC-32. Parts are stored level by level, in three
+//! streams: the number of checks of each node, its share of the buckets of the node above, and its extremes and sum
+//! relative to its buckets. As shares are taken one after the other, the last one is the rest and costs nothing.
 
 use crate::clock::Timestamp;
 use crate::model::history::Sample;
@@ -28,8 +27,8 @@ impl From<BadHistogram> for BadRollup {
     }
 }
 
-/// The rollup of one series that begins at `start`, as bytes. `root` is an hour or a day; the samples, in any order, lie
-/// within it, others are left out.
+/// Encodes the rollup of one series that starts at `start`. `root` is an hour or a day; the samples, in any order,
+/// are within it, others are left out.
 #[must_use]
 pub fn encode(root: Level, start: Timestamp, samples: &[Sample]) -> Vec<u8> {
     let mut entries = Vec::with_capacity(samples.len() * 2);
@@ -55,11 +54,11 @@ pub fn encode(root: Level, start: Timestamp, samples: &[Sample]) -> Vec<u8> {
     bytes
 }
 
-/// Gives `sink` the largest nodes of a stored rollup that lie within what is wanted, with their starts, in no certain
-/// order, and returns the time that none of them answers for ([`Wanted::slivers`]).
+/// Passes `sink` the largest nodes of a stored rollup that are within the requested ranges, with their starts, in no
+/// certain order, and returns the time that none of them covers ([`Wanted::slivers`]).
 ///
 /// # Errors
-/// [`BadRollup`] when the bytes are no rollup of ours; `sink` may have got nodes before.
+/// [`BadRollup`] when the bytes are not a valid rollup; `sink` may have got nodes before.
 pub fn cover(
     root: Root,
     body: &[u8],
@@ -92,10 +91,10 @@ pub fn cover(
     Ok(wanted.slivers(root, start))
 }
 
-/// Gives `sink` the root of a stored rollup alone.
+/// Passes `sink` only the root of a stored rollup.
 ///
 /// # Errors
-/// [`BadRollup`] when the bytes are no rollup of ours.
+/// [`BadRollup`] when the bytes are not a valid rollup.
 pub fn whole(body: &[u8], sink: impl FnOnce(&Node<'_>)) -> Result<(), BadRollup> {
     let mut entries = Vec::new();
     let (top, _) = read_root(Timestamp::default(), body, &mut entries)?;

@@ -1,7 +1,7 @@
-//! What a period comes to: for one service, or for several together.
+//! SLA calculation of a period: for one service, or for several together.
 //!
-//! Times of several services are added up: two services that are down for a minute have been down for two, of twice the time. What
-//! of the period is still to come counts towards the budget as if it were to be measured.
+//! Times of several services are added up: two services that are down for a minute have been down for two minutes, of
+//! twice the time. The rest of the period that is still to come counts towards the budget as if it were measured.
 
 use crate::clock::Timestamp;
 use crate::model::sla::Terms;
@@ -11,16 +11,16 @@ use crate::model::time_range::TimeRange;
 use crate::stats::sla::{Past, Sums, Time, classify, sums};
 use crate::stats::uptime::Span;
 
-/// What is judged: a period under some terms, as of now.
+/// The period to calculate, with its terms and the present time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// The terms.
     pub terms: Terms,
     /// The whole period.
     pub period: TimeRange,
-    /// Now, or the end of the period if that has been.
+    /// The present time, or the end of the period if that has passed.
     pub until: Timestamp,
-    /// The part of what is looked at that lies outside of business hours.
+    /// The part of the range outside of business hours.
     closed: Vec<TimeRange>,
     /// Milliseconds of the promised time that are still to come.
     pub to_come_ms: i64,
@@ -44,25 +44,25 @@ impl Judged {
         Self { closed, to_come_ms, ..judged }
     }
 
-    /// The part of the period that has been.
+    /// The past part of the period.
     #[must_use]
     pub const fn so_far(&self) -> TimeRange {
         TimeRange { from: self.period.from, to: self.until }
     }
 
-    /// Everything that is looked at: burn rates reach back beyond the begin of a period.
+    /// The whole range of the calculation: burn rates reach back beyond the start of a period.
     #[must_use]
     pub fn looked_at(&self) -> TimeRange {
         TimeRange { from: self.period.from.min(self.until.plus_ms(-LONGEST_MS)), to: self.until }
     }
 
-    /// The time of a service in all that is looked at.
+    /// The classified time of a service in the whole range.
     #[must_use]
     pub fn spans(&self, past: &Past<'_>) -> Vec<Span<Time>> {
         classify(past, &self.closed, self.looked_at())
     }
 
-    /// The budget of so many services with these sums.
+    /// The budget of this number of services with these sums.
     #[must_use]
     pub fn budget(&self, sums: Sums, services: usize) -> Budget {
         let to_come_ms = self.to_come_ms.saturating_mul(i64::try_from(services).unwrap_or(i64::MAX));
@@ -70,7 +70,7 @@ impl Judged {
         Budget::new(self.terms.objective, time_ms, sums.down_ms)
     }
 
-    /// The rules for alerts, as they stand at the end of what has been.
+    /// Readings of the three burn rate rules at the end of the past time.
     #[must_use]
     pub fn burn(&self, services: &[Vec<Span<Time>>]) -> [Reading; 3] {
         let period_ms = self.period.to.ms_since(self.period.from);

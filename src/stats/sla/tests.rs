@@ -117,7 +117,7 @@ fn kind() -> impl Strategy<Value = WindowKind> {
     ]
 }
 
-/// What a single moment counts for, decided without any arithmetic of intervals.
+/// The classification of a single moment, decided without any arithmetic of intervals.
 fn oracle(past: &Past<'_>, hours: Option<(&BusinessHours, Zone)>, moment: Timestamp) -> Time {
     if hours.is_some_and(|(hours, zone)| !is_open(hours, zone, moment)) {
         return Time::Closed;
@@ -148,7 +148,7 @@ fn oracle(past: &Past<'_>, hours: Option<(&BusinessHours, Zone)>, moment: Timest
     }
 }
 
-/// Looks at the clock, as a text.
+/// Reads the wall time as a text.
 fn is_open(hours: &BusinessHours, zone: Zone, moment: Timestamp) -> bool {
     let wall = zone.wall(moment).unwrap();
     let (day, time) = (wall.format("%a").to_string().to_lowercase(), wall.format("%H:%M").to_string());
@@ -159,8 +159,8 @@ fn is_open(hours: &BusinessHours, zone: Zone, moment: Timestamp) -> bool {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// Ten minutes at an edge of the calendar: sums, outages, what is left out, and the budget equal those of looking at each
-    /// second.
+    /// Ten minutes at an edge of the calendar: sums, outages, excluded time, and the budget equal those computed for
+    /// each second.
     #[test]
     fn figures_equal_those_of_looking_at_every_second(
         middle in prop::sample::select(MIDDLES.to_vec()),

@@ -14,7 +14,7 @@ use crate::store::announcements::{Announced, Candidates, Choice, Kind, TimelineE
 
 pub(super) struct Maintenances;
 
-/// The states of those that visitors are told of.
+/// The states in which visitors see a maintenance.
 const ANNOUNCED: [MaintenanceStatus; 2] = [MaintenanceStatus::InProgress, MaintenanceStatus::Scheduled];
 
 fn coming(organisation: i64) -> Select<maintenance::Entity> {
@@ -25,8 +25,8 @@ fn coming(organisation: i64) -> Select<maintenance::Entity> {
         .filter(maintenance::Column::Status.is_in(ANNOUNCED.map(MaintenanceStatus::as_str)))
 }
 
-/// Keys of maintenances in their order, without those of a series that come after its next one: thirty nights of the same work
-/// would leave no place for anything else.
+/// Keys of maintenances in their order, without those of a series that come after its next one: thirty nights of the
+/// same work would leave no room for others.
 fn next_of_each_series(rows: Vec<(i64, Option<i64>, String)>) -> Vec<i64> {
     let mut told = HashSet::new();
     let mut is_told = |series: Option<i64>, status: &str| {

@@ -1,8 +1,8 @@
-//! Appending results and status changes: many rows a statement, few statement texts, so that each is prepared once.
-//! PostgreSQL is sent all results of a batch in its binary copy format, at half the cost of the best `INSERT`.
+//! Appending results and status changes: many rows per statement, few statement texts, so that each is prepared once.
+//! PostgreSQL gets all results of a batch in its binary copy format, at half the cost of the best `INSERT`.
 //!
-//! A batch that is written again changes nothing: a result is identified by service, time and location. Results go to
-//! the bucket of their service in the order of their keys, so that a commit touches few pages.
+//! A batch that is written again changes nothing: a result is identified by service, time and location. Results are
+//! sent to the bucket of their service in the order of their keys, so that a commit touches few pages.
 
 use sea_orm::{ConnectionTrait, DbBackend, SqlErr, Statement, Value};
 
@@ -23,14 +23,14 @@ const CHECK_WIDTH: u8 = 18;
 const CHANGE_COLUMNS: &str = "service_id, at, from_status, to_status, cause";
 const CHANGE_WIDTH: usize = 5;
 
-/// Most rows per statement: 1,024 of 18 values stay below SQLite's limit of 32,766 values a statement.
+/// Maximum number of rows per statement: 1,024 of 18 values stay below SQLite's limit of 32,766 values a statement.
 const CHUNK_MAX_ROWS: usize = 1_024;
 
 /// Rows that are sent to PostgreSQL at a time: it inserts them while the next are made.
 const PART_ROWS: usize = 512;
 
-/// Appends finished checks in a transaction; how many are new. Those that exist already, as rows or in blocks, are left as
-/// they are.
+/// Appends finished checks in a transaction; returns how many are new. Those that exist already, as rows or in
+/// blocks, are left as they are.
 ///
 /// # Errors
 /// When the database fails, or a location has no number yet.
@@ -61,8 +61,8 @@ pub async fn checks(
     Ok(stored)
 }
 
-/// Sends all rows to PostgreSQL at once; how many they were. `None` if one of them exists already: nearly always none does,
-/// and `COPY` has no other way.
+/// Sends all rows to PostgreSQL at once; returns how many they were. `None` if one of them exists already, which is
+/// rare, because `COPY` cannot skip it.
 async fn copy(
     transaction: &Transaction<HistoryError>,
     rows: &[(Key, &CheckRecord)],
@@ -83,7 +83,7 @@ async fn copy(
     Ok(copied)
 }
 
-/// The rows in the binary copy format, a part at a time.
+/// The rows in the binary copy format, in parts.
 fn binary(rows: &[(Key, &CheckRecord)]) -> impl Iterator<Item = Vec<u8>> {
     let mut binary = BinaryRows::new(CHECK_WIDTH.into());
     let mut parts = rows.chunks(PART_ROWS);

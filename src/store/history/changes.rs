@@ -1,10 +1,10 @@
 //! Status changes: the rows from which uptime is computed.
 //!
-//! Rows are numbered in the order in which they were recorded, and their times rise with the numbers, except where results of
-//! another tool were imported, and where the wall clock was set back: such services have rows with the cause `clock`, which
-//! an index of their own finds.
+//! Rows are numbered in the order in which they were recorded, and their times rise with the numbers, except where
+//! results of another tool were imported, and where the wall clock was set back: such services have rows with the
+//! cause `clock`, which an index of their own finds.
 //!
-//! Rows that tell of flapping (causes 8 and 9) change no status: they are read by [`flapping`] alone.
+//! Rows about flapping (causes 8 and 9) change no status: they are read by [`flapping`] alone.
 
 use std::collections::HashMap;
 
@@ -21,8 +21,8 @@ use crate::model::status_line::in_time_order;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
 
-/// The changes of a service since `from`, oldest first, led by the last one before it: together they say what the
-/// status was at every moment since `from`.
+/// The changes of a service since `from`, oldest first, led by the last one before it: together they give the status
+/// at every moment since `from`.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -49,7 +49,7 @@ pub async fn since(
     Ok(found)
 }
 
-/// What tells of flapping of a service in a range, oldest first.
+/// The changes of flapping of a service in a range, oldest first.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -67,12 +67,12 @@ pub async fn of_flapping(
     rows.all(connection).await?.iter().map(from_row).collect()
 }
 
-/// Leaves out what tells of flapping. Its causes have the highest numbers.
+/// Excludes changes of flapping. Their causes have the highest numbers.
 fn of_status() -> SimpleExpr {
     Column::Cause.lt(ChangeCause::Flapping.code())
 }
 
-/// Returns true if the wall clock was ever set back in the past of the service.
+/// Returns true if the wall clock was set back at any time in the past of the service.
 async fn was_set_back(connection: &impl ConnectionTrait, service: ServiceKey) -> Result<bool, HistoryError> {
     // The number of the cause is written out, or the partial index would not be used.
     let text = "SELECT 1 FROM status_change WHERE cause = 6 AND service_id = $1 LIMIT 1";
@@ -90,8 +90,8 @@ async fn recorded(
     rows.all(connection).await?.iter().map(from_row).collect()
 }
 
-/// The changes since `from`, in one value: there may be thousands, and to hand over a row takes longer than to find it.
-/// `None` if the clock was set back in the past of the service, so that all of it is needed.
+/// The changes since `from`, in one value: there may be thousands, and passing a row takes longer than finding it.
+/// `None` if the clock was set back in the past of the service, so that all changes are needed.
 async fn not_before(
     connection: &impl ConnectionTrait,
     service: ServiceKey,
@@ -124,8 +124,8 @@ fn read(service: ServiceKey, text: &str) -> Result<StatusChange, HistoryError> {
     from_codes((service, at), (from, to), cause).ok_or_else(corrupt)
 }
 
-/// The last change of every service of these partitions that has one. The last one in time, for what is imported is written
-/// later than what came after it; but where the wall clock was set back, the last one recorded.
+/// The last change of every service of these partitions that has one. The last one in time, for imported changes are
+/// written later than the changes after them; but where the wall clock was set back, the last one recorded.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -155,8 +155,8 @@ pub async fn latest_of(
     rows.iter().map(from_row).collect()
 }
 
-/// The turns since `from` of every service of these partitions, and whether it flaps; of most there is neither. One statement,
-/// however many services there are.
+/// The transitions since `from` of every service of these partitions, and whether it flaps; most have neither. One
+/// statement, however many services there are.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -214,7 +214,7 @@ pub async fn first_own(
     Ok(row.map(|row| Timestamp::from_ms(row.at)))
 }
 
-/// Forgets the imported changes of a service, before others take their place.
+/// Deletes the imported changes of a service, before others replace them.
 ///
 /// # Errors
 /// When the database fails.
@@ -227,7 +227,7 @@ pub async fn remove_imported(
     Ok(())
 }
 
-/// Forgets what late results said of a time, before they say more.
+/// Deletes the changes that late results gave within a time, before they are derived again.
 ///
 /// # Errors
 /// When the database fails.
@@ -260,8 +260,9 @@ pub async fn latest(
     row.as_ref().map(from_row).transpose()
 }
 
-/// Changes before `before` that another one before it has superseded: no figure of a later time needs them. What was recorded
-/// before the wall clock was set back supersedes nothing that was recorded later, and where it was set back stays known.
+/// Changes before `before` that another one before it has superseded: no figure of a later time needs them. Changes
+/// recorded before the wall clock was set back supersede none that were recorded later, and the record of the setback
+/// stays.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,7 +1,7 @@
 //! The check history of a service, newest first (contract 4.8): rows and blocks read as one.
 //!
-//! A page is what rows and blocks held at one moment, whatever is sealed or merged meanwhile. What cannot be read is an
-//! error, never a shorter page. How blocks are walked through is `descent`'s business.
+//! A page shows the contents of rows and blocks as of one moment, whatever is sealed or merged meanwhile. An
+//! unreadable block is an error, never a shorter page. `descent` decides in which order blocks are read.
 
 mod descent;
 
@@ -21,14 +21,14 @@ use crate::store::history::locations::LocationNumbers;
 use crate::store::history::segments::{self, Segment, SegmentId};
 use crate::store::history::{History, Snapshot};
 
-/// Attempts to read a page, which starts over when a segment was dropped while it was read. A segment stays for a minute
-/// after nobody new reads it, so once is rare already.
+/// Attempts to read a page, which starts over when a segment was dropped while it was read. A segment stays for a
+/// minute after its last new reader, so a single retry is rare already.
 const TRIES: usize = 3;
 
 const START_OF_TIME: Timestamp = Timestamp::from_ms(i64::MIN);
 const END_OF_TIME: Timestamp = Timestamp::from_ms(i64::MAX);
 
-/// The entries of a service's history that are wanted.
+/// Filter of the entries of a service's history.
 #[derive(Clone, Debug, Default)]
 pub struct CheckFilter {
     /// Only these locations; empty = all.
@@ -43,7 +43,7 @@ pub struct CheckFilter {
     pub before: Option<Position>,
 }
 
-/// Place of an entry in the order of the history: newest first, then by location code descending.
+/// Position of an entry in the order of the history: newest first, then by location code descending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Start of the check.
@@ -82,7 +82,7 @@ pub async fn page(
         let numbers = LocationNumbers::read(&rows).await?;
         let question = Question::new(service, filter, &numbers, limit);
         let fresh = question.fresh(&rows).await?;
-        // A page waits for segments without holding a connection, or pages could wait for each other.
+        // A page waits for segments without holding a connection; otherwise pages could wait for each other.
         rows.end_reading().await?;
         let known: BTreeSet<SegmentId> = ids(&segments);
         match Descent::new(&storage, &question, segments, fresh).page().await {
@@ -119,7 +119,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The code of a location, if it is wanted.
+    /// The code of a location, if it is requested.
     fn code(&self, number: i32) -> Result<Option<&'a str>, HistoryError> {
         let unknown = || HistoryError::corrupt("location", &number, &"this number has no code");
         let code = self.numbers.code(number).ok_or_else(unknown)?;
@@ -132,10 +132,10 @@ impl<'a> Question<'a> {
         self.before.is_none_or(|position| (checked_at, code) < (position.checked_at, position.probe.as_str()))
     }
 
-    /// The newest fresh entries that are wanted: at least `limit`, if there are so many.
+    /// The newest matching fresh entries: at least `limit`, if there are enough.
     async fn fresh(&self, connection: &impl ConnectionTrait) -> Result<Vec<StoredCheck>, HistoryError> {
-        // Rows of one moment come in any order: with one more for each location, those that count are all there. So the
-        // database reads a range of its key backwards and sorts nothing.
+        // Rows of one moment come in any order: with one more row for each location, all that count are included. So
+        // the database reads a range of its key backwards and sorts nothing.
         let most = self.limit.saturating_add(self.numbers.len());
         let rows = Entity::find()
             .filter(self.condition())

@@ -1,4 +1,4 @@
-//! Fresh answers summed up per service and day by the database: what figures of services are started with.
+//! Fresh answers summed up per service and day by the database: the initial figures of services.
 
 use sea_orm::{ConnectionTrait, FromQueryResult, Statement, Value};
 
@@ -7,7 +7,7 @@ use crate::model::service::ServiceKey;
 use crate::model::time_range::TimeRange;
 use crate::store::HistoryError;
 
-/// Buckets read at a time: the database sorts what it sums up.
+/// Buckets read at a time: the database sorts the rows that it sums up.
 const BUCKETS_AT_ONCE: usize = 16;
 
 /// The answered checks of a service on one day, from locations with role `full`.
@@ -42,7 +42,7 @@ pub async fn fresh(
     );
     let mut found = Vec::new();
     for some in buckets.chunks(BUCKETS_AT_ONCE) {
-        // Padded, so that only one text is ever prepared.
+        // Padded, so that only one statement text is prepared.
         let padding = std::iter::repeat_n(&some[0], BUCKETS_AT_ONCE - some.len());
         let places = some.iter().chain(padding).map(|bucket| Value::from(*bucket));
         let values = [from.ms().into(), to.ms().into()].into_iter().chain(places);

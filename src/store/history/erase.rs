@@ -1,4 +1,4 @@
-//! Erasing what was measured of a deleted service.
+//! Erasing the measurements of a deleted service.
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use watchkeeper_entities::{fresh_check, status_change};
@@ -8,7 +8,7 @@ use crate::store::HistoryError;
 use crate::store::history::fresh::bucket_of;
 use crate::store::history::{History, sealed, segments};
 
-/// Erases everything of a service: rows, blocks and rollups. Repeatable: killed half-way, it starts over.
+/// Erases all measurements of a service: rows, blocks and rollups. Repeatable: killed half-way, it starts over.
 ///
 /// # Errors
 /// When a database fails.

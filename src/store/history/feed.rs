@@ -1,9 +1,10 @@
-//! Status changes in the order in which they were recorded, for whoever reacts to them.
+//! Status changes in the order in which they were recorded, for readers that react to them.
 //!
-//! Numbers rise in that order among the partitions of a node: its recorder alone writes their changes, one transaction at a
-//! time. What was found out later about the past (late results, an import) is written beside it, and is not read here.
-//! PostgreSQL gives numbers before it shows rows. So whoever writes changes announces it with a shared lock of their
-//! partitions, and whoever must know that nothing below a number is on its way waits for these.
+//! Numbers rise in that order among the partitions of a node: its recorder alone writes their changes, one
+//! transaction at a time. Later findings about the past (late results, an import) are written beside it, and are not
+//! read here. PostgreSQL assigns numbers before rows are visible. So a writer of changes announces it with a shared
+//! lock of their partitions, and a reader that must know that no lower number is still to appear waits for these
+//! locks.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
@@ -17,7 +18,7 @@ use crate::model::service::ServiceKey;
 use crate::store::HistoryError;
 use crate::store::history::changes::from_row;
 
-/// A change and its place in the order.
+/// A change and its number in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberedChange {
     /// Its number.
@@ -26,7 +27,7 @@ pub struct NumberedChange {
     pub change: StatusChange,
 }
 
-/// The first key of the locks of PostgreSQL by which changes on their way are known; the second is the partition.
+/// The first key of the PostgreSQL locks that announce changes on their way; the second is the partition.
 const LOCK_CLASS: i32 = 1_464_551_009;
 
 /// Keys in one statement: a statement takes a limited number of values.
@@ -91,7 +92,7 @@ pub async fn newest(connection: &impl ConnectionTrait, partitions: Partitions) -
     Ok(newest.map_or(0, |row| row.id))
 }
 
-/// The number of the newest row of all, whatever it tells; 0 when there is none.
+/// The number of the newest row of all, of any kind; 0 when there is none.
 ///
 /// # Errors
 /// When the database fails.
@@ -100,10 +101,10 @@ pub async fn last_number(connection: &impl ConnectionTrait) -> Result<i64, Histo
     Ok(newest.map_or(0, |row| row.id))
 }
 
-/// Announces that this transaction writes changes of these partitions, before it does.
+/// Announces that this transaction will write changes of these partitions.
 ///
 /// # Errors
-/// When the database fails, or somebody waits too long.
+/// When the database fails, or the wait for a reader takes too long.
 pub async fn announce(
     transaction: &impl ConnectionTrait,
     partitions: Partitions,
@@ -111,7 +112,7 @@ pub async fn announce(
     lock(transaction, partitions, "pg_advisory_xact_lock_shared").await
 }
 
-/// Waits until no transaction is writing changes of these partitions; none begins to before this one ends.
+/// Waits until no transaction is writing changes of these partitions; none starts writing before this one ends.
 ///
 /// # Errors
 /// When the database fails, or that takes too long.
@@ -122,7 +123,7 @@ pub async fn wait_for_writers(
     lock(transaction, partitions, "pg_advisory_xact_lock").await
 }
 
-/// SQLite has one writer at a time, and gives numbers in the order of its commits.
+/// SQLite has one writer at a time, and assigns numbers in the order of its commits.
 async fn lock(
     transaction: &impl ConnectionTrait,
     partitions: Partitions,
@@ -131,7 +132,7 @@ async fn lock(
     if transaction.get_database_backend() != DbBackend::Postgres || partitions.is_empty() {
         return Ok(());
     }
-    // In one order: two that lock them wait, and never for each other.
+    // In a fixed order: two transactions that lock them never wait for each other.
     let calls: Vec<String> =
         partitions.iter().map(|one| format!("{function}({LOCK_CLASS}, {})", one.number())).collect();
     transaction.execute_unprepared(&format!("SELECT {}", calls.join(", "))).await?;

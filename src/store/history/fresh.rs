@@ -1,7 +1,8 @@
 //! Fresh results: the rows of `fresh_check`, before they are sealed.
 //!
-//! A service's rows lie in one of 1,024 buckets, in the order of their time. So a commit of many services touches few
-//! pages, the newest rows of a service are found without a second index, and what is to be sealed is one range a bucket.
+//! A service's rows are in one of 1,024 buckets, in the order of their time. So a commit of many services touches few
+//! pages, the newest rows of a service are found without a second index, and the rows to seal are one range per
+//! bucket.
 
 use std::num::NonZeroU32;
 
@@ -23,7 +24,7 @@ use crate::store::history::sealed::Series;
 /// Number of buckets.
 pub const BUCKETS: i16 = 1_024;
 
-// Or the services of a bucket would belong to several partitions.
+// Otherwise the services of a bucket would belong to several partitions.
 const _: () =
     assert!(BUCKETS.unsigned_abs().is_multiple_of(PARTITIONS as u16), "buckets are parts of partitions");
 
@@ -91,8 +92,8 @@ pub struct RecentRows {
     pub unsettled: u64,
 }
 
-/// The buckets that hold anything. Counts the results from `since` on alone, in two parts: before `until`, and from then on.
-/// Costs as much as there are such results, and a look at an index for each bucket.
+/// The buckets that have rows. Counts only the results from `since` on, in two parts: before `until`, and from then
+/// on. Costs as much as there are such results, and one index lookup for each bucket.
 ///
 /// # Errors
 /// When the database fails.
@@ -166,8 +167,8 @@ pub async fn of_bucket(
     rows.iter().map(|row| FreshCheck::try_from(model(bucket, row)?)).collect()
 }
 
-/// Makes the room of deleted rows free for new ones. SQLite does it by itself; PostgreSQL's own vacuum runs once a
-/// minute at most; by then as many rows may have been deleted as the table ever holds.
+/// Makes the space of deleted rows available for new ones. SQLite does it by itself; PostgreSQL's own vacuum runs
+/// once a minute at most, and within a minute as many rows may be deleted as the table ever holds.
 ///
 /// # Errors
 /// When the database fails.
@@ -206,7 +207,7 @@ fn model(bucket: i16, row: &QueryResult) -> Result<Model, DbErr> {
     })
 }
 
-/// Returns the start of the result of a bucket that comes after `older` older ones.
+/// Returns the start of the result of a bucket with `older` older ones before it.
 ///
 /// # Errors
 /// When the database fails.

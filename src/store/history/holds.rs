@@ -1,7 +1,7 @@
-//! Who holds which partition: the fencing tokens of engine nodes, checked where it counts.
+//! Holds of partitions: the fencing tokens of engine nodes, checked on every write.
 //!
-//! A node that takes a partition says so here first. From then on a write of an earlier holder finds that it is stale: a
-//! write reads the rows of its partitions with a shared lock, so no hold changes before it is committed.
+//! A node that takes a partition records it here first. From then on a write of an earlier holder finds that it is
+//! stale: a write reads the rows of its partitions with a shared lock, so no hold changes before it is committed.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::store::HistoryError;
 /// A hold of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// The data folder of the node that holds it; `None` = none that can be read.
+    /// The data folder of the node that holds it; `None` = there is none, or it cannot be read.
     pub holder: Option<Id>,
     /// Its token.
     pub fence: Fence,
@@ -29,8 +29,8 @@ pub struct Hold {
     pub taken_at: Timestamp,
 }
 
-/// The time that a write which carries a token may stay open without a further statement, in milliseconds: the node may stand
-/// still or be gone, and nobody can take its partitions before.
+/// The time that a write with a token may stay open without a further statement, in milliseconds: its node may be
+/// suspended or gone, and its partitions cannot be taken before.
 const IDLE_MS: u32 = 3_000;
 
 /// Takes partitions for a node. A hold with a later token stays as it is.
@@ -71,8 +71,8 @@ pub async fn take(
     }
 }
 
-/// Ends connections that stand still in the middle of a `COPY`: theirs is the lock of a node that stands still or is gone, and no
-/// time limit of PostgreSQL counts there.
+/// Ends connections that are stalled in the middle of a `COPY`: they hold the lock of a node that is suspended or
+/// gone, and no time limit of PostgreSQL applies there.
 ///
 /// # Errors
 /// When the database fails.
@@ -109,7 +109,7 @@ pub async fn known(
     Ok(rows.iter().filter_map(from_row).collect())
 }
 
-/// Forgets every hold: whoever writes next needs none.
+/// Deletes every hold: the next writer needs none.
 ///
 /// # Errors
 /// When the database fails.
@@ -118,7 +118,7 @@ pub async fn forget(connection: &impl ConnectionTrait) -> Result<(), HistoryErro
     Ok(())
 }
 
-/// Lets a transaction that is about to carry a token end soon, should its node stand still.
+/// Limits the idle time of a transaction that is about to use a token, in case its node is suspended.
 ///
 /// # Errors
 /// When the database fails.
@@ -138,7 +138,7 @@ pub async fn of(
     transaction: &impl ConnectionTrait,
     partitions: Partitions,
 ) -> Result<BTreeMap<Partition, Hold>, HistoryError> {
-    // In one order, as they are taken: two that lock them wait, and never for each other.
+    // In a fixed order, as they are taken: two transactions that lock them never wait for each other.
     let rows = Entity::find()
         .filter(Column::Partition.is_in(numbers(partitions)))
         .order_by_asc(Column::Partition)

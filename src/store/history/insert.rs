@@ -2,7 +2,7 @@
 
 use sea_orm::DbBackend;
 
-/// `INSERT` of so many rows of so many values; rows that exist already are left as they are.
+/// The text of an `INSERT` of this number of rows and values; existing rows are left as they are.
 pub(super) fn insert_text(
     backend: DbBackend,
     table: &str,
@@ -30,8 +30,8 @@ pub(super) fn insert_text(
     text
 }
 
-/// Powers of two up to `most`, largest first: few statements a batch, because each is a round trip between threads, and
-/// only a few texts a table, so that each is prepared once.
+/// Powers of two up to `most`, largest first: few statements per batch, because each is a round trip between threads,
+/// and only a few texts per table, so that each is prepared once.
 pub(super) fn chunks<T>(mut rows: &[T], most: usize) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let size = 1 << rows.len().min(most).checked_ilog2()?;

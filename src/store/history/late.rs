@@ -1,5 +1,6 @@
-//! Late results: those whose time is sealed already. They may have been sealed themselves, so they are looked up in the
-//! blocks before they become rows; rows and blocks never hold the same check twice, and no count takes it in twice.
+//! Late results: results of a time that is already sealed. They may have been sealed themselves, so they are looked
+//! up in the blocks before they become rows; rows and blocks never hold the same check twice, and no figure counts it
+//! twice.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -19,14 +20,14 @@ use crate::store::history::sealed::{self, Series};
 use crate::store::history::segments::storage::SegmentStorage;
 use crate::store::history::segments::{self, Segment};
 
-/// Services that a segment is asked for at a time.
+/// Services per query of a segment.
 const SERVICES_AT_ONCE: usize = 512;
 
-/// The times that are looked for.
+/// The times to look up.
 type Late = BTreeMap<Series, BTreeSet<Timestamp>>;
 
-/// The results that are not in a block already. Until the transaction ends nothing else is sealed, so the answer
-/// holds that long.
+/// The results that are not in a block already. Until the transaction ends nothing else is sealed, so the result is
+/// valid that long.
 ///
 /// # Errors
 /// When the database fails or a block cannot be read.
@@ -57,8 +58,8 @@ pub(super) async fn unsealed<'a>(
     Ok(Cow::Owned(records.iter().filter(is_new).cloned().collect()))
 }
 
-/// Those of these checks that are sealed. Segments are asked for many services at a time, and only blocks are read that
-/// have a check before and one after a time that is looked for.
+/// Those of these checks that are sealed. Segments are queried for many services at a time, and only blocks are read
+/// that have a check before and one after a time in question.
 async fn sealed_times(
     storage: &SegmentStorage,
     segments: &[Segment],
@@ -68,7 +69,8 @@ async fn sealed_times(
     for segment in segments {
         let Some((services, span)) = wanted_of(segment, late) else { continue };
         let opened = match storage.connect(segment.id).await {
-            // Its results cannot be told from others any more; to lose what comes is worse than to keep it twice.
+            // Its results cannot be distinguished from others any more; losing new results is worse than storing them
+            // twice.
             Err(error) if storage.is_lost(segment.id) => {
                 tracing::error!(segment = segment.id, %error, "a segment of the history is lost");
                 continue;
@@ -85,8 +87,8 @@ async fn sealed_times(
                 let votes = Body::open(&bytes).and_then(|body| body.votes());
                 let sealed: Vec<Timestamp> = match votes {
                     Ok(votes) => votes.iter().map(|vote| vote.checked_at).collect(),
-                    // One block must not keep everything else from being written. What is looked for in it is most
-                    // likely what it held.
+                    // One block must not keep all other results from being written. The times in question are taken
+                    // as contained in it, which is most likely.
                     Err(error) => {
                         tracing::error!(error = %sealed::damaged(&summary, &error), "late results are left out");
                         times.range(summary.first_at..=summary.last_at).copied().collect()
@@ -100,7 +102,7 @@ async fn sealed_times(
     Ok(found)
 }
 
-/// The services of which something may lie in this segment, and from when to when it would.
+/// The services of which this segment may have results in question, and the range of their times.
 fn wanted_of(segment: &Segment, late: &Late) -> Option<(Vec<ServiceKey>, TimeRange)> {
     let (from, to) = (segment.purpose.from, segment.purpose.to);
     let mut services = Vec::new();

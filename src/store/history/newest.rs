@@ -1,7 +1,7 @@
-//! The newest fresh results of some services, read in one statement: what messages tell of an outage.
+//! The newest fresh results of some services, read in one statement: the details of an outage in messages.
 //!
-//! Only rows are read, no blocks: an outage that is news is younger than what has been sealed. Rows of other services share the range of a
-//! bucket, so each service says from which time on its results matter.
+//! Only rows are read, no blocks: an outage that is news is younger than all sealed results. Rows of other services
+//! share the range of a bucket, so each service has its own start time.
 
 use std::collections::HashMap;
 
@@ -17,12 +17,13 @@ use crate::store::HistoryError;
 use crate::store::history::fresh::{FreshCheck, of_service};
 use crate::store::history::locations::LocationNumbers;
 
-/// Most results of one service: each of its locations has several among them, also while they check every second.
+/// Maximum number of results of one service: each of its locations has several among them, also while they check
+/// every second.
 const RESULTS_OF_ONE_SERVICE: u64 = 40;
-/// Services in one statement: SQLite joins 500 selects at most.
+/// Services per statement: SQLite joins 500 selects at most.
 const SERVICES_PER_STATEMENT: usize = 100;
 
-/// A service whose newest results are wanted.
+/// A service whose newest results are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WantedResults {
     /// The service.
@@ -58,7 +59,7 @@ pub async fn newest_of_services(
     Ok(found)
 }
 
-/// One select for each service, each with an order and a limit of its own, joined.
+/// The union of one select for each service, each with its own order and limit.
 fn statement(wanted: &[WantedResults]) -> Option<SelectStatement> {
     let end = Timestamp::from_ms(i64::MAX);
     let mut selects = wanted.iter().map(|wanted| {

@@ -1,7 +1,7 @@
-//! The parts of figures: fresh results one by one, rollups of the sealed ones, and the sealed results of the time that no
-//! rollup answers for. Together they hold each result once.
+//! The parts of figures: fresh results one by one, rollups of the sealed ones, and the sealed results of the time
+//! that no rollup covers. Together they include each result once.
 //!
-//! Which time that is depends on the question, so the caller says it; what is read of it is little.
+//! Which time that is depends on the request, so the caller passes it; few results of it are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,18 +20,18 @@ use crate::store::history::segments::storage::{ReadingPace, SegmentStorage};
 use crate::store::history::segments::{self, Segment};
 use crate::store::history::{History, Snapshot, samples};
 
-/// Attempts to read before an error is given up on, because segments were dropped meanwhile. They stay for a minute, so
-/// once is rare.
+/// Attempts to read before giving up, because segments were dropped meanwhile. They stay for a minute, so a single
+/// retry is rare.
 const ATTEMPTS: u32 = 3;
 
-/// The results that are to be read.
+/// The results to read.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// Results of this time.
     pub span: TimeRange,
     /// Only of these locations, unless `None`.
     pub locations: Option<&'a [i32]>,
-    /// The time of a rollup (its length and start) that it cannot answer for.
+    /// The time of a rollup (its length and start) that it cannot cover.
     pub slivers: &'a (dyn Fn(Level, Timestamp) -> Vec<TimeRange> + Sync),
 }
 
@@ -44,7 +44,7 @@ pub struct Parts {
     pub rollups: Vec<(Level, SealedRollup)>,
 }
 
-/// The segments of a snapshot whose rows have been read: it keeps no connection of the history database.
+/// The segments of a snapshot whose rows have been read: it holds no connection of the history database.
 #[derive(Debug)]
 pub struct View {
     segments: Vec<Segment>,
@@ -83,12 +83,12 @@ impl View {
     /// # Errors
     /// When the database fails.
     pub async fn of(Snapshot { rows, segments, storage }: Snapshot) -> Result<Self, HistoryError> {
-        // Whoever reads a segment takes a connection; who held one here as well could wait for himself.
+        // Reading a segment takes a connection; a task that kept one here as well could wait for itself.
         rows.end_reading().await?;
         Ok(Self { segments, storage })
     }
 
-    /// Returns true when some of the segments count no more: a failure to read them says nothing then.
+    /// Returns true when some of the segments do not count any more: a failure to read them means nothing then.
     ///
     /// # Errors
     /// When the database fails.
@@ -98,11 +98,11 @@ impl View {
         Ok(self.segments.iter().any(|segment| !known.contains(&segment.id)))
     }
 
-    /// Returns what is sealed of these services, by service. One statement for segments that
-    /// are read together, and a few for slivers.
+    /// Returns the sealed parts of these services, by service. One statement for segments that are read together, and
+    /// a few for slivers.
     ///
     /// # Errors
-    /// When a database fails, a segment is gone or something in it cannot be read.
+    /// When a database fails, a segment was dropped or its contents cannot be read.
     pub async fn sealed(
         &self,
         services: &[ServiceKey],

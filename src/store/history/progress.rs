@@ -9,7 +9,7 @@ use crate::store::HistoryError;
 
 /// Results before this instant are sealed or being sealed.
 const SEALING: &str = "sealing";
-/// Locked by whoever moves results from rows into blocks, while it does.
+/// Locked while results are moved from rows into blocks.
 const MOVING: &str = "moving";
 /// The newest fencing token of the compaction lock.
 const COMPACTOR: &str = "compactor";
@@ -23,7 +23,7 @@ pub async fn sealing(connection: &impl ConnectionTrait) -> Result<Timestamp, His
     Ok(Timestamp::from_ms(row.ok_or_else(|| missing(SEALING))?.value))
 }
 
-/// Waits until nothing is being moved from rows into blocks; nothing is until the transaction ends.
+/// Waits until no results are being moved from rows into blocks; none are moved until the transaction ends.
 ///
 /// # Errors
 /// When the database fails.
@@ -32,8 +32,8 @@ pub async fn hold(connection: &impl ConnectionTrait) -> Result<(), HistoryError>
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
 
-/// Says up to where results are going to be sealed. Waits for those who append without knowing; when this is committed
-/// everybody knows.
+/// Announces up to which time results are going to be sealed. Waits for writers that started without this knowledge;
+/// after the commit all of them have it.
 ///
 /// # Errors
 /// When the database fails.
@@ -45,7 +45,8 @@ pub async fn announce(connection: &impl ConnectionTrait, to: Timestamp) -> Resul
     put(connection, SEALING, to.ms()).await
 }
 
-/// Results are being moved from rows into blocks until the transaction ends. Waits for those who [`hold`].
+/// Locks out other writers while results are being moved from rows into blocks, until the transaction ends. Waits for
+/// those that [`hold`].
 ///
 /// # Errors
 /// When the database fails.
@@ -54,7 +55,7 @@ pub async fn begin_move(connection: &impl ConnectionTrait) -> Result<(), History
     row.map(drop).ok_or_else(|| missing(MOVING))
 }
 
-/// Returns a new fencing token for whoever takes the compaction lock. Earlier ones are refused from now on.
+/// Returns a new fencing token for the holder of the compaction lock. Earlier ones are refused from now on.
 ///
 /// # Errors
 /// When the database fails.
@@ -65,10 +66,10 @@ pub async fn next_fence(connection: &impl ConnectionTrait) -> Result<i64, Histor
     Ok(fence)
 }
 
-/// Fails unless this is the newest fencing token; no newer one is given until the transaction ends.
+/// Fails unless this is the newest fencing token; no newer one is assigned until the transaction ends.
 ///
 /// # Errors
-/// When another process has begun to compact, or the database fails.
+/// When another process has started to compact, or the database fails.
 pub async fn check_fence(connection: &impl ConnectionTrait, fence: i64) -> Result<(), HistoryError> {
     let row = Entity::find_by_id(COMPACTOR).lock_shared().one(connection).await?;
     match row {
@@ -100,7 +101,7 @@ pub async fn put(connection: &impl ConnectionTrait, name: &str, value: i64) -> R
     Ok(())
 }
 
-/// Forgets a name.
+/// Deletes the progress with this name.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,7 +1,8 @@
-//! The newest results, read back when the engine starts: with them a restart keeps verdicts and finds its own gap.
+//! The newest results, read back when the engine starts: with them a restart keeps verdicts and finds its own no-data
+//! period.
 //!
-//! Nearly all are rows still, and are read in one go. What is missing is looked up for many services at a time: older rows,
-//! then blocks, whose summaries tell nearly everything: a body is read only if its checks differ.
+//! Nearly all are still rows, and are read in one query. Missing ones are looked up for many services at a time:
+//! older rows, then blocks, whose summaries contain nearly everything: a body is read only if its checks differ.
 
 use std::collections::HashMap;
 
@@ -26,25 +27,25 @@ use crate::store::history::{History, progress};
 
 /// Buckets read at a time.
 const BUCKETS_AT_ONCE: usize = 64;
-/// A location that has not been heard of for so many results is not looked for any further.
+/// Number of results of one service after which a location without any is not searched for any further.
 const RESULTS_OF_ONE_SERVICE: u64 = 100;
 /// Services whose older rows are looked up at the same time.
 const LOOKUPS_AT_ONCE: usize = 8;
-/// Services looked up in a segment at a time.
+/// Services per query of a segment.
 const SERVICES_AT_ONCE: usize = 256;
 
 /// The newest result per service and location number.
 pub type LatestVotes = HashMap<ServiceKey, HashMap<i32, Vote>>;
 
-/// A service whose newest results are wanted: those of each expected location, or of any if none is expected.
+/// A service whose newest results are requested: those of each expected location, or of any if none is expected.
 #[derive(Clone, Debug)]
 pub struct Expected {
     /// The service.
     pub service: ServiceKey,
-    /// Numbers of the locations that may have something to say.
+    /// Numbers of the locations that may have a vote.
     pub locations: Vec<i32>,
-    /// The moment before which a result is no vote any more. A service without anything newer is asked for its last
-    /// results all the same.
+    /// The moment before which a result has no vote any more. For a service without a newer result the last ones are
+    /// read all the same.
     pub since: Timestamp,
 }
 
@@ -69,7 +70,7 @@ pub async fn within(
     let mut votes = LatestVotes::new();
     let buckets: Vec<i16> = buckets_of(partitions).collect();
     for some in buckets.chunks(BUCKETS_AT_ONCE) {
-        // One short range a bucket, not one long one over whatever lies in between.
+        // One short range per bucket, instead of a long one over all rows in between.
         let query = columns().filter(Column::Bucket.is_in(some.iter().copied()));
         let query = query.filter(Column::CheckedAt.between(since.ms(), until.ms()));
         for row in query.into_model::<Row>().all(connection).await? {
@@ -94,7 +95,7 @@ pub async fn last_fresh(connection: &impl ConnectionTrait) -> Result<Option<Time
     Ok(last.map(Timestamp::from_ms))
 }
 
-/// Adds what is missing to the votes that [`within`] found: what is older, and what is sealed.
+/// Adds the votes missing after [`within`]: older rows and sealed results.
 ///
 /// # Errors
 /// When the database fails, or a block cannot be read.
@@ -113,7 +114,7 @@ pub async fn complete(
     while let Some(rows) = found.try_next().await? {
         rows.iter().for_each(|row| take_row(votes, row));
     }
-    // After the rows: what is sealed in between is found in blocks.
+    // After the rows: results that are sealed in between are found in blocks.
     let sealed = progress::sealing(reader).await?;
     for segment in segments::visible(reader).await? {
         let lacking = expected.iter().filter(|service| service.lacks_blocks(votes, sealed, &segment));
@@ -136,8 +137,7 @@ impl Expected {
         self.since < looked_since && !self.is_complete(known)
     }
 
-    /// Returns true when this segment may hold something newer than what is known, `sealed` being the end of what was
-    /// ever sealed.
+    /// Returns true when this segment may have newer results than `votes`, `sealed` being the end of all sealed time.
     fn lacks_blocks(&self, votes: &LatestVotes, sealed: Timestamp, segment: &Segment) -> bool {
         let Some(known) = votes.get(&self.service) else { return true };
         let end = sealed.min(segment.purpose.to);

@@ -1,4 +1,4 @@
-//! The few columns of results that figures are made of, oldest first.
+//! The few columns of results that figures need, oldest first.
 
 use sea_orm::{ColumnTrait, ConnectionTrait, FromQueryResult, QueryFilter, QuerySelect};
 use watchkeeper_entities::fresh_check::Column;
@@ -14,7 +14,7 @@ use crate::store::history::fresh::of_service;
 use crate::store::history::sealed::{self, BlockSummary, together};
 use crate::store::history::segments::storage::OpenSegment;
 
-/// Blocks whose bodies are held at once.
+/// Maximum number of blocks whose bodies are in memory at the same time.
 const BLOCKS_AT_ONCE: usize = 64;
 
 /// The fresh samples of a service in `[from, to)`, oldest first; only of these locations, unless `None`.
@@ -41,10 +41,10 @@ pub async fn fresh(
     Ok(rows.into_iter().rev().map(Sample::from).collect())
 }
 
-/// The sealed samples of a service in `[from, to)` that a segment holds, oldest first.
+/// The sealed samples of a service in `[from, to)` in a segment, oldest first.
 ///
 /// # Errors
-/// When the database fails, the segment is gone, or a block cannot be read.
+/// When the database fails, the segment was dropped, or a block cannot be read.
 pub async fn sealed(
     open: &OpenSegment,
     service: ServiceKey,
@@ -55,7 +55,7 @@ pub async fn sealed(
     let summaries =
         together::summaries(std::slice::from_ref(open), service, TimeRange { from, to }, &[]).await?;
     let summaries: Vec<BlockSummary> = summaries.into_iter().map(|found| found.item).collect();
-    // A few at a time: a long span has more bodies than should be held at once.
+    // A few at a time: the bodies of a long span are too large to be held at once.
     for part in summaries.chunks(BLOCKS_AT_ONCE) {
         let bodies = sealed::bodies(opened, segment, part).await?;
         for (summary, bytes) in part.iter().zip(&bodies) {

@@ -1,7 +1,7 @@
 //! The contents of a segment: blocks of checks, and rollups of them.
 //!
-//! Rows are written under a batch and count only once the catalogue says so ([`segments::publish`]); every reader asks for
-//! batches up to the sealed one. A block is named by its series and its last check.
+//! Rows are written under a batch and count only once the catalogue lists it ([`segments::publish`]); every reader
+//! reads batches up to the sealed one. A block is identified by its series and its last check.
 //!
 //! [`segments::publish`]: crate::store::history::segments::publish
 
@@ -23,7 +23,7 @@ use crate::store::history::blocks::{Block, BlockError};
 use crate::store::history::segments::storage::SegmentConnection;
 use crate::store::history::segments::{Segment, SegmentId};
 
-/// Most bodies per statement.
+/// Maximum number of bodies per statement.
 const BODIES_AT_ONCE: usize = 16;
 
 /// The results of one service from one location.
@@ -44,7 +44,7 @@ pub struct ServiceRange {
     pub last: ServiceKey,
 }
 
-/// The batch of a segment under which something is written.
+/// The batch of a segment under which rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchKey {
     /// The segment.
@@ -110,7 +110,7 @@ impl BlockSummary {
 /// The newest block of each series of these services.
 ///
 /// # Errors
-/// When the database fails or the segment is gone.
+/// When the database fails or the segment was dropped.
 pub async fn newest(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -137,7 +137,7 @@ pub async fn newest(
 /// The blocks of several services that have checks in `[from, to)`, in no order.
 ///
 /// # Errors
-/// When the database fails or the segment is gone.
+/// When the database fails or the segment was dropped.
 pub async fn summaries_of(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -160,7 +160,7 @@ pub async fn summaries_of(
 /// The body of a block.
 ///
 /// # Errors
-/// When the database fails, or the block or segment is gone.
+/// When the database fails, or the block or segment was dropped.
 pub async fn body(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -173,7 +173,7 @@ pub async fn body(
 /// The bodies of blocks of one service, in the order of their summaries.
 ///
 /// # Errors
-/// When the database fails, or a block or the segment is gone.
+/// When the database fails, or a block or the segment was dropped.
 pub async fn bodies(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -209,7 +209,7 @@ fn gone(summary: &BlockSummary) -> HistoryError {
 /// The next services above `after` that have blocks in a segment, at most `most`.
 ///
 /// # Errors
-/// When the database fails or the segment is gone.
+/// When the database fails or the segment was dropped.
 pub async fn services_after(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -228,7 +228,7 @@ pub async fn services_after(
 /// All blocks of the services from `first` to `last`, by series and time.
 ///
 /// # Errors
-/// When the database fails or the segment is gone.
+/// When the database fails or the segment was dropped.
 pub async fn blocks_of(
     opened: &SegmentConnection,
     segment: &Segment,
@@ -266,14 +266,15 @@ fn statement(opened: &SegmentConnection, text: String, values: impl IntoIterator
 
 /// Keys as parameters of a statement.
 struct Listed {
-    /// The parameters, as they stand between the brackets of `IN`.
+    /// The parameters, as the text between the brackets of `IN`.
     places: String,
     values: Vec<Value>,
     /// The number of the next parameter.
     next: usize,
 }
 
-/// Lists keys from the parameter with this number on. The last one is repeated, so that only a few texts are ever prepared.
+/// Lists keys from the parameter with this number on. The last one is repeated, so that only a few statement texts
+/// are prepared.
 fn listed(first: usize, keys: &[i64]) -> Listed {
     let next = first + keys.len().next_power_of_two();
     let places: Vec<String> = (first..next).map(|number| format!("${number}")).collect();

@@ -1,9 +1,9 @@
 //! Segments: the units in which sealed results are kept and dropped.
 //!
 //! A segment holds the checks of some span of time whose services keep their history equally long. The catalogue of
-//! segments lies in the history database; what they hold lies beside it ([`storage`]): a file each on SQLite, a pair of
-//! partitions each on PostgreSQL. A row of a segment counts only once the catalogue says that its batch is sealed, so that
-//! one commit of the history database moves results from rows into blocks.
+//! segments is in the history database; their contents are beside it ([`storage`]): a file each on SQLite, a pair of
+//! partitions each on PostgreSQL. A row of a segment counts only once the catalogue lists its batch as sealed, so
+//! that one commit of the history database moves results from rows into blocks.
 
 pub mod folder_lock;
 pub mod storage;
@@ -28,12 +28,12 @@ pub struct Segment {
     pub purpose: Purpose,
     /// Rows of this and earlier batches count.
     pub sealed_batch: i64,
-    /// The time since which nobody new reads it.
+    /// The time of retirement, from which on it has no new readers.
     pub retired_at: Option<Timestamp>,
 }
 
-/// The segments that count, those of the newest time first. One that has been entered and was given nothing yet is not
-/// among them: it may not even have its tables.
+/// The segments that count, those of the newest time first. A new one without a published batch is not among them: it
+/// may not even have its tables.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -43,7 +43,7 @@ pub async fn visible(connection: &impl ConnectionTrait) -> Result<Vec<Segment>, 
     Ok(segments)
 }
 
-/// The segments that may be written to, also those that hold nothing that counts, those of the newest time first.
+/// The segments that may be written to, including those without a published batch, those of the newest time first.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -66,7 +66,7 @@ pub async fn visible_one(
     Ok(segment.filter(|segment| segment.sealed_batch > 0))
 }
 
-/// The segments that do not count any more and are still there.
+/// The segments that do not count any more and were not dropped yet.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -128,7 +128,7 @@ pub async fn retire(
     }
 }
 
-/// Takes a segment that has been dropped out of the catalogue.
+/// Removes a dropped segment from the catalogue.
 ///
 /// # Errors
 /// When the database fails.

@@ -14,14 +14,14 @@ use crate::store::open_error::OpenError;
 use crate::store::open_transaction::OpenTransaction;
 use crate::store::{Database, HistoryError, upgrade_copy};
 
-/// The history database and the segments that belong to it. As a [`Database`] it is its rows.
+/// The history database and the segments that belong to it. Dereferences to its [`Database`] of rows.
 #[derive(Clone, Debug)]
 pub struct History {
     rows: Database<HistoryError>,
     storage: SegmentStorage,
 }
 
-/// Rows and segments as they were at one moment. What is sealed meanwhile stays visible here as rows.
+/// Rows and segments as of one moment. Results that are sealed meanwhile stay visible here as rows.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The transaction that rows are read in.
@@ -32,16 +32,16 @@ pub struct Snapshot {
     pub storage: SegmentStorage,
 }
 
-/// The lock of whoever compacts a history.
+/// The lock for compacting a history.
 #[derive(Debug)]
 pub struct CompactionLock {
     holder: CompactionHolder,
-    /// The fencing token. Should the lock be lost unnoticed, whoever gets it next has a later one, and commits that carry
-    /// this one are refused.
+    /// The fencing token. If the lock is lost unnoticed, the next holder has a later one, and commits with this one
+    /// are refused.
     pub fence: i64,
 }
 
-/// What holds it.
+/// The holder of the lock.
 #[derive(Debug)]
 enum CompactionHolder {
     /// A lock on a file beside a SQLite history, held as long as it is open.
@@ -51,10 +51,10 @@ enum CompactionHolder {
 }
 
 impl CompactionLock {
-    /// Releases the lock at once; one that is dropped is released when its connection is used again.
+    /// Releases the lock at once; a dropped lock is released when its connection is used again.
     ///
     /// # Errors
-    /// When the database fails; then nobody holds it any more.
+    /// When the database fails; then the lock is free.
     pub async fn release(self) -> Result<(), HistoryError> {
         match self.holder {
             CompactionHolder::Advisory(holder) => Ok(holder.rollback().await?),
@@ -92,7 +92,7 @@ impl History {
         &self.storage
     }
 
-    /// The same history for work whose statements are long by design, as sealing, merging and a start are.
+    /// The same history for work whose statements are long by design: sealing, merging and a start.
     #[must_use]
     pub fn unhurried(self) -> Self {
         let rows = self.rows.unhurried();
@@ -114,10 +114,10 @@ impl History {
         Ok(Snapshot { rows, segments, storage: self.storage.clone() })
     }
 
-    /// Takes the compaction lock; `None` while somebody else holds it: another process, or a backup.
+    /// Takes the compaction lock; `None` while another process or a backup holds it.
     ///
     /// # Errors
-    /// When the database fails, or the file of the lock cannot be used.
+    /// When the database fails, or the lock file cannot be used.
     pub async fn lock_compaction(&self) -> Result<Option<CompactionLock>, HistoryError> {
         self.rows.demand_prepared()?;
         let holder = match &self.storage {
@@ -127,7 +127,7 @@ impl History {
             },
             SegmentStorage::Partitions(connection) => {
                 let holder = connection.begin().await?;
-                // It is held without a further statement for as long as this process compacts.
+                // It is held without a further statement while this process compacts.
                 holder.execute_unprepared("SET LOCAL idle_in_transaction_session_timeout = 0").await?;
                 let text = format!("SELECT pg_try_advisory_xact_lock({COMPACTION_LOCK}) AS got");
                 let row =
@@ -144,7 +144,7 @@ impl History {
         Ok(Some(CompactionLock { holder, fence }))
     }
 
-    /// Bytes of everything that does not lie in segments.
+    /// Size in bytes of everything outside of segments.
     ///
     /// # Errors
     /// When the database fails.
@@ -163,8 +163,8 @@ impl History {
         Ok(u64::try_from(bytes).unwrap_or_default())
     }
 
-    /// Gives the room of rows that are gone back to the operating system, where that is not done by itself. For whoever
-    /// has the history alone: nobody else can write meanwhile.
+    /// Returns the space of deleted rows to the operating system, where this does not happen by itself. The caller
+    /// must have the history alone: no other process can write meanwhile.
     ///
     /// # Errors
     /// When the database fails.

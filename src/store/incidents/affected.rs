@@ -24,7 +24,7 @@ pub(super) async fn affected(
     narrowly_affected(connection, Rows::Services.condition(sight), incidents).await
 }
 
-/// The same, whoever may see them.
+/// The same, regardless of access scopes.
 pub(super) async fn affected_in_full(
     connection: &impl ConnectionTrait,
     incidents: &[i64],
@@ -94,10 +94,10 @@ fn to_affected(link: &incident_service::Model, service: &NamedService) -> Result
     })
 }
 
-/// These services of an incident: one look into the primary key for each of them, however many the incident has.
+/// These services of an incident: one lookup in the primary key for each of them, however many the incident has.
 ///
-/// PostgreSQL reads all services of the incident for `service_id IN (…)` as long as it does not know how many there are, and an
-/// incident grows faster than it counts.
+/// PostgreSQL reads all services of the incident for `service_id IN (…)` while it lacks statistics of their number,
+/// and an incident grows faster than they are collected.
 fn among(backend: DbBackend, incident: i64, services: &[ServiceKey]) -> Expr {
     if backend != DbBackend::Postgres {
         return incident_service::Column::ServiceId.is_in(services.iter().copied());

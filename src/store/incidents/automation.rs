@@ -1,4 +1,4 @@
-//! Which incidents the engine has opened, and what people have edited in them.
+//! Incidents that the engine has opened, and their parts that members have edited.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub(super) async fn find(
     Ok(row.map(automation))
 }
 
-/// Those of these incidents that the engine has opened and whose title no person has written.
+/// Those of these incidents that the engine has opened and whose title was not written by a member.
 ///
 /// # Errors
 /// When the database fails.
@@ -39,8 +39,8 @@ pub async fn with_own_titles(
     Ok(rows.iter().filter(is_ours).map(|row| row.incident_id).collect())
 }
 
-/// The services of those of these incidents that the engine has opened and whose title no person has written: all that such a
-/// title may name, by name.
+/// The services of those of these incidents that the engine has opened and whose title was not written by a member:
+/// all that such a title may name, by name.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

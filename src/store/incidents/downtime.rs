@@ -1,4 +1,4 @@
-//! Incidents that count as downtime of the services that they affect, whatever was measured: for SLA targets.
+//! Incidents that count as downtime of the services that they affect, regardless of measurements: for SLA targets.
 
 use sea_orm::{ColumnTrait as _, ConnectionTrait, QueryFilter as _, QueryOrder as _};
 use watchkeeper_entities::incident::Column;
@@ -11,7 +11,7 @@ use crate::store::MainError;
 use crate::store::incidents::list::IncidentFilter;
 use crate::store::incidents::{affected, rows};
 
-/// Services in one statement: a statement takes a limited number of values.
+/// Services per statement: a statement takes a limited number of values.
 const SERVICES_AT_ONCE: usize = 1_000;
 
 /// The time of an incident that counts as downtime of a service.
@@ -21,12 +21,12 @@ pub struct Counted {
     pub service: ServiceKey,
     /// The id of the incident.
     pub incident: Id,
-    /// From the time at which the incident counts for the service until it was over, or the service had recovered; at most until
-    /// the end of what was asked for.
+    /// From the time at which the incident counts for the service until its end or the recovery of the service; at
+    /// most until the end of the requested range.
     pub time: TimeRange,
 }
 
-/// The incidents of the sight that count as downtime of these services within a range, in the order of their begins.
+/// The visible incidents that count as downtime of these services within a range, in the order of their starts.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -1,4 +1,4 @@
-//! The evidence that services of an incident are in trouble, as it is stored with them: JSON in one column.
+//! The evidence that services of an incident are in trouble, stored as JSON in one column.
 //!
 //! Evidence that cannot be read is left out: it explains an incident, which must be shown without it as well.
 
@@ -21,8 +21,8 @@ pub(super) fn to_stored(evidence: &OutageEvidence) -> Option<String> {
     serde_json::to_string(evidence).ok()
 }
 
-/// Stores the evidence of services that the incident affected before and that have other evidence now: one statement each, for as many
-/// services as have evidence at most.
+/// Stores changed evidence of services that the incident affected before: one statement each, for at most as many
+/// services as have evidence.
 pub(super) async fn set_of_known(
     connection: &impl ConnectionTrait,
     incident: i64,

@@ -1,7 +1,8 @@
-//! Incidents read in part: as much as the trouble of some services can change, however many services the incident affects.
+//! Incidents read in part: no more than the trouble of some services can change, however many services the incident
+//! affects.
 //!
-//! Up to [`WHOLE_MAX`] services an incident is read whole. Beyond that, services that were not read are counted in `others`, and
-//! what is to be known of all of them is asked of the database.
+//! An incident of up to [`WHOLE_MAX`] services is read whole. Beyond that, services that were not read are counted in
+//! `others`, and facts about all of them are queried from the database.
 
 use sea_orm::sea_query::SelectStatement;
 use sea_orm::{
@@ -18,13 +19,14 @@ use crate::model::sight::Sight;
 use crate::store::MainError;
 use crate::store::incidents::{affected, automation, links, rows, whole};
 
-/// Most services of an incident that is read whole.
+/// Maximum number of services of an incident that is read whole.
 pub const WHOLE_MAX: u64 = 1_000;
 /// The services that are read of every incident: those that it affected first. Titles and messages name no more.
 const FIRST: u64 = 50;
 
-/// The incident with this key and, when it affects many services, of them only these, the first ones, the last one, those that have
-/// evidence, one of those that are down, and one of those that have not recovered. Others cannot change it until the transaction ends.
+/// The incident with this key. When it affects many services, only these are read, with the first ones, the last one,
+/// those that have evidence, one of those that are down, and one of those that have not recovered. Others cannot
+/// change it until the transaction ends.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -110,18 +112,18 @@ async fn count(connection: &impl ConnectionTrait, incident: i64) -> Result<u64, 
     Ok(number.unwrap_or_default().unsigned_abs())
 }
 
-/// The services that are read of an incident whoever asks for it.
+/// The services of an incident that every excerpt includes.
 async fn always_read(connection: &impl ConnectionTrait, incident: i64) -> Result<Vec<ServiceKey>, MainError> {
     let by_time = || keys_of(incident).order_by_asc(Column::AddedAt).order_by_asc(Column::ServiceId);
     let last = keys_of(incident).order_by_desc(Column::AddedAt).order_by_desc(Column::ServiceId);
     let wanted = [
         by_time().limit(FIRST),
         last.limit(1),
-        // As many as have some at most: whether there is room for more is to be known.
+        // At most as many as have evidence: whether there is room for more must be known.
         by_time().filter(Column::Evidence.is_not_null()).limit(SERVICES_MAX as u64),
-        // The title names the worst trouble, whoever has it.
+        // The title names the service with the worst trouble, whichever it is.
         by_time().filter(Column::Impact.eq(Impact::MajorOutage.as_str())).limit(1),
-        // Whether there is one is to be known of all.
+        // An unrecovered one must be found among all services.
         by_time().filter(Column::RecoveredAt.is_null()).limit(1),
     ];
     let mut found: Vec<ServiceKey> = Vec::new();

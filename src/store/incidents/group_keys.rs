@@ -1,8 +1,9 @@
-//! What incidents of the engine gather failures by: for each policy and key the incident that a service with that key joined last.
+//! Group keys of incidents of the engine: for each policy and key the incident that a service with that key joined
+//! last.
 //!
-//! A row is written when a service joins, so that the next one finds its incident by its own keys, however many services the incident
-//! affects. Rows of incidents that are over stay until the incident is deleted or another one takes the key, and are not
-//! found. Rows of a policy that is deleted stay, so that another one takes over its incidents.
+//! A row is written when a service joins, so that the next one finds its incident by its own keys, however many
+//! services the incident affects. Rows of incidents that are over stay until the incident is deleted or another one
+//! takes the key, and are not found. Rows of a deleted policy stay, so that another one takes over its incidents.
 
 use std::collections::HashMap;
 
@@ -15,11 +16,11 @@ use crate::model::group_key::GroupKey;
 use crate::model::incident_policy::IncidentPolicy;
 use crate::store::MainError;
 
-/// Keys in one statement: far below what a statement may bind.
+/// Keys per statement: far below the limit of bound values.
 const KEYS_PER_STATEMENT: usize = 1_000;
 
-/// The open incidents that each of these keys leads to, opened by this policy or by one of the organisation that is gone, the newest
-/// first; keys that lead to none are missing.
+/// The open incidents of each of these keys, opened by this policy or by a deleted one of the organisation, the
+/// newest first; keys without an incident are missing.
 ///
 /// # Errors
 /// When the database fails.
@@ -51,7 +52,7 @@ pub async fn find(
     Ok(found)
 }
 
-/// The incident of a row, if it is open and this policy has opened it, or one that is gone.
+/// The incident of a row, if it is open and was opened by this policy or by a deleted one.
 fn open_incident(policy: &IncidentPolicy) -> SelectStatement {
     let incident = |column| Expr::col((incident::Entity, column));
     let automation = |column| Expr::col((incident_automation::Entity, column));
@@ -73,7 +74,7 @@ fn open_incident(policy: &IncidentPolicy) -> SelectStatement {
         .to_owned()
 }
 
-/// Lets these keys lead to this incident, which follows this policy, from now on.
+/// Points these keys to this incident, which follows this policy, from now on.
 ///
 /// # Errors
 /// When the database fails.

@@ -22,7 +22,7 @@ use crate::store::MainError;
 use crate::store::incidents::evidence;
 use crate::store::scoped::{Rows, narrowed};
 
-/// Services in one statement: far below what a statement may bind.
+/// Services per statement: far below the limit of bound values.
 pub(super) const SERVICES_PER_STATEMENT: usize = 1_000;
 
 /// The pages of the sight that were chosen for an incident, in the order of the client.
@@ -54,14 +54,14 @@ pub(super) async fn pages(
     rows.into_iter().map(page).collect()
 }
 
-/// Those who see an entry of a timeline.
+/// The readers of an entry of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Audience {
     /// Also visitors of status pages.
     Everybody,
     /// Only members of the organisation.
     Members,
-    /// Only members who see every service: the entry names some.
+    /// Only members who see every service: the entry names services.
     MembersWhoSeeAll,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Timeline {
     pub(super) internal: Vec<TimelineEntry>,
 }
 
-/// The timeline of an incident, without what the engine has written about services for those who see only some of them.
+/// The timeline of an incident, without the engine's entries about services for readers who see only some of them.
 pub(super) async fn timeline(
     connection: &impl ConnectionTrait,
     sight: Sight,
@@ -105,7 +105,8 @@ pub(super) async fn newest_update(
     newest.one(connection).await?.as_ref().map(to_entry).transpose()
 }
 
-/// Returns the size of the public timeline of an incident without this entry; characters as they are stored, which is a little more.
+/// Returns the size of the public timeline of an incident without this entry; counts characters as they are stored,
+/// which is slightly more.
 pub(super) async fn size_before(
     connection: &impl ConnectionTrait,
     incident: i64,
@@ -118,7 +119,7 @@ pub(super) async fn size_before(
     size(connection, public.filter(Condition::all().add_option(without))).await
 }
 
-/// Returns the size of the timeline that members see; characters as they are stored.
+/// Returns the size of the timeline that members see; counts characters as they are stored.
 ///
 /// # Errors
 /// When the database fails.
@@ -260,8 +261,8 @@ pub(super) async fn set_services(
     evidence::set_of_known(connection, incident, &known, after).await
 }
 
-/// Changes the services that were not read as the incident has changed: derived impacts follow the severity, and what has not
-/// recovered by the end of the incident has then.
+/// Changes the services that were not read as the incident has changed: derived impacts follow the severity, and
+/// services that have not recovered by the end of the incident recover with it.
 pub(super) async fn change_others(
     connection: &impl ConnectionTrait,
     before: &WholeIncident,

@@ -1,5 +1,5 @@
-//! Lists of incidents: which rows a filter selects, a page of them with the services that they affect, and when incidents
-//! of one service were open.
+//! Lists of incidents: the rows that a filter selects, a page of them with the services that they affect, and the
+//! open periods of incidents of one service.
 
 use sea_orm::sea_query::Query;
 use sea_orm::{
@@ -31,7 +31,7 @@ pub struct IncidentFilter {
     pub kind: Option<IncidentKind>,
     /// Not over before this moment.
     pub from: Option<Timestamp>,
-    /// Begun before this moment.
+    /// Only incidents that start before this moment.
     pub to: Option<Timestamp>,
 }
 

@@ -1,7 +1,7 @@
-//! Services of open incidents that have not recovered yet, for whoever sees that they have.
+//! Services of open incidents that have not recovered yet, and the marking of their recovery.
 //!
-//! It works for every organisation at once; nothing that answers a client may use it. Notices affect nothing, so nothing
-//! recovers from them.
+//! The queries cover every organisation at once; handlers of clients must not use them. Notices affect nothing, so
+//! nothing recovers from them.
 
 use std::collections::HashMap;
 
@@ -17,10 +17,10 @@ use crate::model::incident::IncidentKind;
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
 
-/// Most services in one statement: far below what a statement may bind.
+/// Maximum number of services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
-/// A service that an open incident affects still.
+/// A service that an open incident still affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unrecovered {
     /// Key of the incident.
@@ -38,7 +38,7 @@ pub struct RecoveredService {
     pub service: ServiceKey,
     /// The time since which it works.
     pub at: Timestamp,
-    /// Key of the incident that its outage belongs to.
+    /// Key of the incident of its outage.
     pub incident: Option<i64>,
 }
 
@@ -70,7 +70,7 @@ pub async fn unrecovered(
     Ok(rows.into_iter().map(read).collect())
 }
 
-/// Notes that a service has recovered from an incident, unless that is known. Doing it again changes nothing.
+/// Marks a service as recovered from an incident, unless it is. Repeating it changes nothing.
 ///
 /// # Errors
 /// When the database fails.
@@ -89,9 +89,9 @@ pub async fn mark(
     Ok(())
 }
 
-/// Notes of each of these services that it has recovered from every open incident that it was in by then, and from its own in any
-/// case: that may have been told of it later than its return began. Doing it again changes nothing. Gives what is news, by incident
-/// and service. The organisations of the services are locked.
+/// Marks each of these services as recovered from every open incident that it was in by then, and from its own in any
+/// case, which may have been opened after its recovery started. Repeating it changes nothing. Returns the new
+/// recoveries, by incident and service. The organisations of the services are locked.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,6 +1,6 @@
-//! Writes the rows of incidents. Only `lifecycle` may use it: what follows from a change is written with the change.
+//! Writes the rows of incidents. Only `lifecycle` may use it: the effects of a change are written with the change.
 //!
-//! What is written is the difference between two [`WholeIncident`]s, so that the incident need not be read again.
+//! The difference between two [`WholeIncident`]s is written, so that the incident need not be read again.
 
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter,
@@ -12,10 +12,10 @@ use crate::store::MainError;
 use crate::store::incidents::links::Audience;
 use crate::store::incidents::{automation, links, rows};
 
-/// Incidents in one statement: far below what a statement may bind.
+/// Incidents per statement: far below the limit of bound values.
 const INCIDENTS_PER_STATEMENT: usize = 1_000;
 
-/// Stores a new incident with everything that hangs on it; its `key` is given by the database.
+/// Stores a new incident with everything that belongs to it; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -31,7 +31,8 @@ pub async fn insert(connection: &impl ConnectionTrait, whole: &mut WholeIncident
     links::set_pages(connection, key, &[], &whole.statuspages).await
 }
 
-/// Adds an entry to the timeline of an incident in which the engine names services: members see it who see every service.
+/// Adds an entry to the timeline of an incident in which the engine names services: visible to members who see every
+/// service.
 ///
 /// # Errors
 /// When the database fails.
@@ -43,7 +44,7 @@ pub async fn add_reasons(
     links::add_updates(connection, incident, std::slice::from_ref(entry), Audience::MembersWhoSeeAll).await
 }
 
-/// Stores what has changed from `before` to `after`.
+/// Stores the changes from `before` to `after`.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,5 +1,5 @@
-//! Finds the maintenances that the clock has to start or end, whichever organisation they belong to. Nothing that
-//! answers a client may use it.
+//! Finds the maintenances that the clock has to start or end, of any organisation. Handlers of clients must not use
+//! it.
 
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use watchkeeper_entities::maintenance::{Column, Entity};
@@ -43,7 +43,7 @@ pub async fn at(
     Ok(keys.into_tuple().all(connection).await?)
 }
 
-/// Returns the time at which the next maintenance will be due, or `None` if none waits for anything.
+/// Returns the time at which the next maintenance will be due, or `None` if none waits for its time.
 ///
 /// # Errors
 /// When the database fails.
@@ -57,8 +57,8 @@ pub async fn next(connection: &impl ConnectionTrait) -> Result<Option<Timestamp>
     Ok([start, end].into_iter().flatten().min().map(Timestamp::from_ms))
 }
 
-/// The maintenance with this key, kept from others until the transaction ends; its organisation is locked before it, so that
-/// what is told of it has its place in the order of what the organisation tells.
+/// The maintenance with this key, locked until the transaction ends; its organisation is locked before it, so that
+/// its messages are in order with those of the organisation.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.

@@ -1,8 +1,9 @@
-//! Windows of maintenances: which services are covered now, and which have their time left out of uptime (contract 4.7, 4.12).
+//! Windows of maintenances: the services covered now, and those whose time is excluded from uptime (contract 4.7,
+//! 4.12).
 //!
-//! A window lasts as long as a planned maintenance that covers the service is in progress, one for each maintenance. The
-//! first one that opens and the last one that closes also raise the revision of the service, so that the engine takes the
-//! news in. All of it happens in the transaction of the act.
+//! A window lasts as long as a planned maintenance that covers the service is in progress, one for each maintenance.
+//! The first one that opens and the last one that closes also raise the revision of the service, so that the engine
+//! takes in the change. All of it happens in the transaction of the action.
 
 use std::collections::HashSet;
 
@@ -19,7 +20,7 @@ use crate::model::service::{Service, ServiceKey};
 use crate::model::window::WindowKind;
 use crate::store::{MainError, services};
 
-/// Services looked at in one statement.
+/// Services per statement.
 const AT_ONCE: usize = 1_000;
 
 /// Those of these services that a maintenance in progress covers, planned or not.
@@ -50,8 +51,8 @@ pub async fn covered(
     Ok(found)
 }
 
-/// Makes the open windows of a maintenance equal to these services. Gives the services of which the engine must be told once this
-/// is committed.
+/// Makes the open windows of a maintenance equal to these services. Returns the services that the engine must update
+/// after the commit.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -98,8 +99,8 @@ async fn open_windows(
     Ok(rows.into_iter().map(|row| row.service_id).collect())
 }
 
-/// Keeps others from changing or deleting these services until the transaction ends, in the order of their keys, so that
-/// two acts cannot wait for each other. Gives those that exist.
+/// Locks these services until the transaction ends, in the order of their keys, so that two transactions cannot wait
+/// for each other. Returns those that exist.
 ///
 /// # Errors
 /// When the database fails.
@@ -125,7 +126,7 @@ pub async fn hold(
     Ok(held)
 }
 
-/// A clock that was set back must not make a window end before it began.
+/// A clock that was set back must not make a window end before its start.
 async fn close(
     connection: &impl ConnectionTrait,
     maintenance: MaintenanceKey,
@@ -150,7 +151,7 @@ async fn close(
     Ok(())
 }
 
-/// Notes at the services whether a window is open. Gives those for which that is news.
+/// Updates the flag of the services for an open window. Returns those whose flag has changed.
 async fn mark(connection: &impl ConnectionTrait, keys: &[ServiceKey]) -> Result<Vec<Service>, MainError> {
     use service::{Column, Entity};
     let mut changed = Vec::new();

@@ -16,7 +16,7 @@ pub struct Filter {
     pub statuses: Vec<MaintenanceStatus>,
     /// Covering this service.
     pub covering: Option<ServiceKey>,
-    /// Covering one of these services; `Some` of nothing selects nothing.
+    /// Covering one of these services; an empty list selects nothing.
     pub covering_any: Option<Vec<ServiceKey>>,
     /// Not ended before this moment.
     pub from: Option<Timestamp>,
@@ -25,7 +25,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Returns true if nothing can match, so that the database need not be asked.
+    /// Returns true if nothing can match, so that no query is needed.
     pub(super) fn selects_nothing(&self) -> bool {
         self.covering_any.as_ref().is_some_and(Vec::is_empty)
     }

@@ -13,7 +13,7 @@ use crate::model::translated::Translated;
 use crate::store::scoped::{Rows, narrowed};
 use crate::store::{MainError, named};
 
-/// Maintenances looked at in one statement.
+/// Maintenances per statement.
 const AT_ONCE: usize = 1_000;
 
 /// A status page as others show it.
@@ -85,7 +85,7 @@ pub async fn services_of(
     Ok(found)
 }
 
-/// Brings services into the order in which they are shown.
+/// Sorts services in the order in which they are shown.
 pub(super) fn sort_by_name(services: &mut [NamedService]) {
     services.sort_by(|a, b| (&a.name, a.id.as_str()).cmp(&(&b.name, b.id.as_str())));
 }
@@ -120,7 +120,7 @@ pub async fn statuspages_of(
     named_pages(connection, Some(sight), &keys).await
 }
 
-/// The pages with these keys, in this order, as far as a sight shows them.
+/// The pages with these keys, in this order, restricted to a sight.
 pub(super) async fn named_pages(
     connection: &impl ConnectionTrait,
     sight: Option<Sight>,

@@ -1,4 +1,4 @@
-//! Reminders of maintenances that are to come: a row for each that was not told yet.
+//! Reminders of coming maintenances: a row for each that was not sent yet.
 
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect,
@@ -51,12 +51,12 @@ fn kind_of(row: &Model) -> Result<Reminder, MainError> {
     row.kind.parse().map_err(|error: strum::ParseError| unknown(error))
 }
 
-/// A reminder whose time has come.
+/// A reminder that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueReminder {
     /// Key of the maintenance.
     pub maintenance: MaintenanceKey,
-    /// Which one.
+    /// The kind of reminder.
     pub reminder: Reminder,
 }
 

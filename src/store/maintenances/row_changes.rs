@@ -1,4 +1,4 @@
-//! Writes the rows of maintenances. Only `lifecycle` may use it: what follows from a change is written with the change.
+//! Writes the rows of maintenances. Only `lifecycle` may use it: the effects of a change are written with the change.
 
 use sea_orm::sea_query::Expr;
 use sea_orm::{
@@ -11,10 +11,10 @@ use crate::model::maintenance::{Maintenance, MaintenanceKey, MaintenanceStatus};
 use crate::store::MainError;
 use crate::store::maintenances::to_row;
 
-/// Most keys in one statement.
+/// Maximum number of keys per statement.
 const CHUNK: usize = 1_000;
 
-/// Stores a new maintenance without its links; its `key` is given by the database and returned in the result.
+/// Stores a new maintenance without its links; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.
@@ -36,7 +36,7 @@ pub async fn update(connection: &impl ConnectionTrait, maintenance: &Maintenance
     Ok(())
 }
 
-/// Lets a maintenance stand for another window of its series.
+/// Assigns a maintenance to another window of its series.
 ///
 /// # Errors
 /// When the database fails.

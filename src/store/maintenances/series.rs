@@ -1,7 +1,7 @@
 //! Series of maintenances. Every finder is scoped by organisation, except those of the clock ([`due`], [`claim`]).
 //!
-//! This file keeps the rows. Who is covered and where it is shown is in `links`, which maintenances stand and which were taken
-//! out in `occurrences`, the series of a service that is deleted in `of_service`. `lifecycle` makes their maintenances.
+//! This file keeps the rows. Covered services and pages are in `links`, existing maintenances and removed windows in
+//! `occurrences`, the series of a deleted service in `of_service`. `lifecycle` creates their maintenances.
 
 pub mod links;
 pub mod occurrences;
@@ -27,10 +27,10 @@ use crate::model::sight::Sight;
 use crate::model::translated::Translated;
 use crate::store::{MainError, PageWindow};
 
-/// Series looked up in one statement.
+/// Series per statement.
 const AT_ONCE: usize = 1_000;
 
-/// What a maintenance shows of its series.
+/// The parts of a series that its maintenances show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesName {
     /// The id of the series.
@@ -58,8 +58,8 @@ pub async fn find(
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// Like [`find`], and keeps others from changing the series until the transaction ends. Rows that only refer to it may
-/// still be written, so that whoever holds a maintenance can take it out of its series.
+/// Like [`find`], and keeps others from changing the series until the transaction ends. Rows that only refer to it
+/// may still be written, so that the holder of a maintenance can take it out of its series.
 ///
 /// # Errors
 /// When the database fails or the row cannot be read.
@@ -101,7 +101,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// What maintenances show of these series.
+/// The parts of these series that maintenances show.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -120,8 +120,8 @@ pub async fn names(
     Ok(found)
 }
 
-/// Up to `limit` series that have to be looked at at `now`, by key, after `after`; also those whose look was arranged by a
-/// clock that was ahead.
+/// Up to `limit` series whose planning is due at `now`, by key, after `after`; also those scheduled by a clock that
+/// was ahead.
 ///
 /// # Errors
 /// When the database fails.
@@ -165,7 +165,7 @@ pub async fn claim(connection: &impl ConnectionTrait, key: SeriesKey) -> Result<
     query.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// Stores a new series; its `key` is given by the database and returned in the result.
+/// Stores a new series; its `key` is assigned by the database and returned in the result.
 ///
 /// # Errors
 /// When the database fails.
@@ -184,7 +184,7 @@ pub async fn update(connection: &impl ConnectionTrait, series: &Series) -> Resul
     Ok(())
 }
 
-/// Deletes the series with its links. The maintenances of it must have been taken out of it before.
+/// Deletes the series with its links. Its maintenances must have left it before.
 ///
 /// # Errors
 /// When the database fails.

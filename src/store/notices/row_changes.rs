@@ -7,7 +7,7 @@ use crate::model::notice::Notice;
 use crate::store::MainError;
 use crate::store::notices::to_row;
 
-/// Stores a new notice; its key is given by the database.
+/// Stores a new notice; its key is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.

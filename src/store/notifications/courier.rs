@@ -1,4 +1,5 @@
-//! What the courier asks of the outbox and writes into it, for every organisation at once; nothing that answers a client may use it.
+//! The courier's queries and writes of the outbox, for every organisation at once; handlers of clients must not use
+//! them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -22,10 +23,10 @@ use crate::store::{Database, MainError};
 
 /// The number of the advisory lock of PostgreSQL that the courier holds.
 const COURIER_LOCK: i64 = 0x5741_5443_484b_434f;
-/// Rows in one statement.
+/// Rows per statement.
 const CHUNK: usize = 500;
 
-/// The right to deliver, of one process at a time: messages of a subject stay in order, and are not sent by several.
+/// The right to deliver, of one process at a time: messages of a subject stay in order, and are not sent twice.
 #[derive(Debug)]
 pub struct CourierLock {
     /// The transaction that holds the advisory lock of PostgreSQL; a SQLite database belongs to one process.
@@ -33,7 +34,7 @@ pub struct CourierLock {
 }
 
 impl CourierLock {
-    /// Takes it; `None` while another process holds it.
+    /// Takes the lock; `None` while another process holds it.
     ///
     /// # Errors
     /// When the database fails.
@@ -43,7 +44,7 @@ impl CourierLock {
             return Ok(Some(Self { holder: None }));
         }
         let holder = reader.begin().await?;
-        // It is held for as long as this process lives.
+        // It is held as long as this process lives.
         holder.execute_unprepared("SET LOCAL idle_in_transaction_session_timeout = 0").await?;
         let text = format!("SELECT pg_try_advisory_xact_lock({COURIER_LOCK}) AS got");
         let row = holder.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await?;
@@ -60,7 +61,7 @@ impl CourierLock {
     }
 }
 
-/// Stores tries and what they mean. A message that ends makes way for the next one about the same subject.
+/// Stores attempts and their consequences. A message that ends releases the next one about the same subject.
 ///
 /// # Errors
 /// When the database fails.
@@ -80,8 +81,8 @@ pub async fn store_tries(connection: &impl ConnectionTrait, ended: &[Ended]) -> 
     Ok(())
 }
 
-/// Those of the messages that are there still, kept until the transaction ends: a channel or a contact may have been deleted
-/// while they were under way.
+/// Those of the messages that still exist, locked until the transaction ends: a channel or a contact may have been
+/// deleted while they were being sent.
 async fn known(connection: &impl ConnectionTrait, ended: &[Ended]) -> Result<HashSet<i64>, MainError> {
     let mut known = HashSet::with_capacity(ended.len());
     for some in ended.chunks(CHUNK) {
@@ -99,7 +100,7 @@ async fn known(connection: &impl ConnectionTrait, ended: &[Ended]) -> Result<Has
     Ok(known)
 }
 
-/// Tries by what they mean: what is the same for many messages is one statement.
+/// Groups attempts by their consequences: an equal update of many messages is one statement.
 fn alike(ended: &[Ended]) -> Vec<Vec<&Ended>> {
     let mut groups: BTreeMap<_, Vec<&Ended>> = BTreeMap::new();
     for ended in ended {
@@ -124,7 +125,8 @@ async fn store_ends(connection: &impl ConnectionTrait, alike: &[&Ended]) -> Resu
     Ok(())
 }
 
-/// Makes everything due that waits for a later try of a channel, but what is held or may have been taken.
+/// Makes all messages of a channel due that wait for a later attempt, except those that are held or may have been
+/// taken.
 ///
 /// # Errors
 /// When the database fails.
@@ -137,7 +139,7 @@ pub async fn bring_forward(
     Ok(())
 }
 
-/// The same of every channel: whoever begins to deliver knows of no circuit that is open.
+/// The same for every channel: a courier that starts has no open circuit breaker.
 ///
 /// # Errors
 /// When the database fails.
@@ -153,7 +155,7 @@ fn later_tries(to: Timestamp) -> UpdateMany<Entity> {
         .and_where(Expr::col((notification_try::Entity, TryColumn::Number)).equals((Entity, Column::Tries)))
         .and_where(TryColumn::Outcome.eq(TryOutcome::Unconfirmed.as_str()))
         .to_owned();
-    // A time that no try can have been put off to was written by a clock that was ahead.
+    // A time later than any possible postponement was written by a clock that was ahead.
     let latest = to.plus_ms(2 * LONGEST_WAIT_MS);
     let is_certain = Expr::exists(unconfirmed).not().or(Expr::col((Entity, Column::DueAt)).gt(latest.ms()));
     Entity::update_many()
@@ -163,8 +165,8 @@ fn later_tries(to: Timestamp) -> UpdateMany<Entity> {
         .filter(is_certain)
 }
 
-/// Deletes messages that ended before this time, but those about incidents and notices that last still: who was told of one has
-/// to be known to its end.
+/// Deletes messages that ended before this time, except those about open incidents and notices: their recipients must
+/// be known to the end.
 ///
 /// # Errors
 /// When the database fails.
@@ -186,7 +188,7 @@ pub async fn forget(connection: &impl ConnectionTrait, ended_before: Timestamp) 
     Ok(old.exec(connection).await?.rows_affected)
 }
 
-/// The number of messages that wait, and the time at which the oldest of them was written that nothing holds by now.
+/// The number of waiting messages, and the time at which the oldest of them without a present hold was written.
 ///
 /// # Errors
 /// When the database fails.
@@ -205,7 +207,7 @@ pub async fn backlog(connection: &impl ConnectionTrait, now: Timestamp) -> Resul
     })
 }
 
-/// What waits.
+/// The waiting messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Messages.

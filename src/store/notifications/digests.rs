@@ -1,4 +1,4 @@
-//! Rows of messages that a digest may tell, and that are told by one.
+//! Rows of messages that a digest may include, and that are replaced by one.
 
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
@@ -10,10 +10,10 @@ use crate::model::notification::delivery::{Delivery, DeliveryStatus};
 use crate::store::MainError;
 use crate::store::notifications::from_row;
 
-/// Rows in one statement.
+/// Rows per statement.
 const CHUNK: usize = 500;
 
-/// Messages of a channel that have not ended, but those for a contact: they are never told by a digest.
+/// Messages of a channel that have not ended, except those for a contact, which are never part of a digest.
 fn waiting(channel: i64) -> Select<Entity> {
     Entity::find()
         .filter(Column::ChannelId.eq(channel))
@@ -47,7 +47,7 @@ pub async fn subjects_not_held(
     Ok(free.filter(Column::HeldUntil.is_null()).into_tuple().all(connection).await?)
 }
 
-/// Ends messages that are told by a digest.
+/// Ends messages that are replaced by a digest.
 ///
 /// # Errors
 /// When the database fails.

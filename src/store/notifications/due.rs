@@ -1,7 +1,7 @@
-//! What is due, read fairly: first which channels have something, then the next few messages of each, so that what one
-//! organisation has waiting hides nothing of another, and costs nothing while its channel takes nothing.
+//! Due messages, read fairly: first the channels with any, then the next few messages of each, so that a backlog of
+//! one organisation hides no message of another, and costs nothing while its channel takes none.
 //!
-//! A row that cannot be read is left out and named; it waits until it expires.
+//! A row that cannot be read is left out and logged; it waits until it expires.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::model::notification::{ChannelKind, Event};
 use crate::store::MainError;
 use crate::store::notifications::from_row;
 
-/// Channels in one statement: three selections each, of which SQLite joins 500.
+/// Channels per statement: three selections each, of which SQLite joins 500.
 const CHANNELS: usize = 64;
 /// The columns of a due message.
 const COLUMNS: &str = "id, channel_id, contact_id, subject, tries, event, held_until, due_at";
@@ -30,12 +30,12 @@ pub struct DueChannel {
     pub organisation: i64,
     /// True if it sends mails: those to each mailbox are a line of their own.
     pub has_mailboxes: bool,
-    /// The time at which people changed it last.
+    /// The time of the last change by a member.
     pub updated_at: Timestamp,
 }
 
-/// At most so many channels that are switched on and have something due, by their keys, beginning behind `after`. Costs as much
-/// as there are channels in which something waits.
+/// At most `most` enabled channels with due messages, by their keys, starting after `after`. Costs as much as there
+/// are channels with waiting messages.
 ///
 /// # Errors
 /// When the database fails.
@@ -68,7 +68,7 @@ pub async fn due_channels(
 }
 
 impl DueChannel {
-    /// The channel as its places are counted.
+    /// The channel with the facts that decide its bounds.
     #[must_use]
     pub const fn placed(&self) -> PlacedChannel {
         let Self { key, organisation, has_mailboxes, .. } = *self;
@@ -76,18 +76,18 @@ impl DueChannel {
     }
 }
 
-/// What is wanted of a channel.
+/// The requested messages of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedMessages {
     /// The channel.
     pub channel: DueChannel,
-    /// Which of its messages.
+    /// The selection among its messages.
     pub selection: MessageSelection,
-    /// Messages that are under way, or cannot be read.
+    /// Messages that are being sent, or cannot be read.
     pub except: Vec<i64>,
 }
 
-/// Which messages of a channel are wanted.
+/// Selection among the messages of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageSelection {
     /// All of them.
@@ -98,8 +98,8 @@ pub enum MessageSelection {
     Steps,
 }
 
-/// The next messages of each channel that are due: at most so many steps of escalations, as many that were never tried, and as
-/// many that have waited longest.
+/// The next due messages of each channel: up to `most` each of steps of escalations, of messages that were never
+/// tried, and of those that have waited longest.
 ///
 /// # Errors
 /// When the database fails.
@@ -129,7 +129,7 @@ pub async fn due_messages(
     Ok(found)
 }
 
-/// The statements that find what is wanted of a channel, each by an index of its own.
+/// The statements that find the requested messages of a channel, each by an index of its own.
 fn selections(wanted: &WantedMessages, most: u64) -> Vec<String> {
     let channel = wanted.channel.key;
     let except: Vec<String> = wanted.except.iter().map(i64::to_string).collect();
@@ -174,7 +174,7 @@ fn due_message(row: &QueryResult, channel: &DueChannel) -> Result<DueMessage, Ma
     })
 }
 
-/// At most so many messages, of any channel, that have expired by `now` and are due since `due_before`.
+/// At most `most` messages, of any channel, that have expired by `now` and are due since `due_before`.
 ///
 /// # Errors
 /// When the database fails.
@@ -204,7 +204,7 @@ pub async fn expired_messages(
     rows.iter().map(message).collect()
 }
 
-/// These messages, and what cannot be read of them.
+/// These messages, and the unreadable ones among them.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,22 +1,22 @@
-//! A try that has ended, and what it means for its message.
+//! An attempt that has ended, and its consequences for its message.
 
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::{DeliveryStatus, Try, TryOutcome};
 use crate::model::notification::fair_share::DueMessage;
 use crate::model::notification::line::Line;
 
-/// A try that has ended, and what it means for its message.
+/// An attempt that has ended, and its consequences for its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// Key of the delivery.
     pub delivery: i64,
     /// Key of its channel.
     pub channel: i64,
-    /// The id of what it is about.
+    /// The id of its subject.
     pub subject: String,
-    /// The line that it stood in.
+    /// The line of the message.
     pub line: Line,
-    /// True if it is a digest: what follows about the subjects that it tells waits for it.
+    /// True for a digest: later messages about its subjects wait for it.
     pub is_digest: bool,
     /// The try.
     pub attempt: Try,
@@ -27,7 +27,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// The end of a message that has expired without a last try.
+    /// The end of a message that has expired without a last attempt.
     #[must_use]
     pub fn expired(message: &DueMessage, at: Timestamp) -> Self {
         let attempt = Try {
@@ -43,7 +43,7 @@ impl Ended {
             channel: message.channel,
             subject: message.subject.clone(),
             line: message.line,
-            // What waits for a digest is found by `release_stranded`.
+            // Messages that wait for a digest are found by `release_stranded`.
             is_digest: false,
             attempt,
             next_at: None,

@@ -1,4 +1,5 @@
-//! Messages that wait for the end of quiet hours, or for a digest: what decides about them is read here, and they are released.
+//! Messages that wait for the end of quiet hours, or for a digest: reads the facts that decide about holds, and
+//! releases messages.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _};
 use sea_orm::{
@@ -16,10 +17,10 @@ use crate::store::MainError;
 use crate::store::notifications::from_row;
 use crate::store::notifications::lines::in_line;
 
-/// Keys in one statement.
+/// Keys per statement.
 const CHUNK: usize = 1_000;
 
-/// What a channel was told lately, if it is told at most `most` messages one by one.
+/// Recent messages of a channel: many if there are at least `most`, then with the due time of its digest.
 ///
 /// # Errors
 /// When the database fails.
@@ -35,7 +36,7 @@ pub async fn recent(
     Ok(RecentMessages { are_many: true, digest_at: digest_due(connection, channel, now).await? })
 }
 
-/// Returns true if a channel was told at least `most` messages since then.
+/// Returns true if a channel was sent at least `most` messages since then.
 async fn are_more_recent(
     connection: &impl ConnectionTrait,
     channel: i64,
@@ -74,7 +75,7 @@ async fn digest_due(
     Ok(first.flatten().map(Timestamp::from_ms))
 }
 
-/// Lets go what waits in a line of a channel: all of it, or what is about one subject.
+/// Releases the messages that wait in a line of a channel: all of them, or those about one subject.
 ///
 /// # Errors
 /// When the database fails.
@@ -91,10 +92,10 @@ pub async fn let_go(
     free(connection, held, now).await
 }
 
-/// Whom held messages are for.
+/// Recipients of held messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldFor {
-    /// Everybody who reads the channel with this key.
+    /// All readers of the channel with this key.
     Channel(i64),
     /// The contact with this key.
     Contact(i64),
@@ -139,7 +140,7 @@ pub async fn held_beyond(connection: &impl ConnectionTrait, until: Timestamp) ->
     Ok(held.into_tuple().all(connection).await?)
 }
 
-/// Holds messages from now on by this; they have a day from its end on.
+/// Sets this hold of messages; they have a day from its end on.
 ///
 /// # Errors
 /// When the database fails.
@@ -150,7 +151,7 @@ pub async fn set_hold(
 ) -> Result<(), MainError> {
     for some in deliveries.chunks(CHUNK) {
         let these = || Entity::update_many().filter(Column::Id.is_in(some.iter().copied()));
-        // What waits behind another message has no time of its own.
+        // A message that waits behind another one has no due time of its own.
         let due = these().col_expr(Column::DueAt, Expr::value(hold.until.ms()));
         due.filter(Column::DueAt.is_not_null()).exec(connection).await?;
         these()
@@ -167,7 +168,7 @@ fn held() -> UpdateMany<Entity> {
     Entity::update_many().filter(Column::HeldUntil.is_not_null()).filter(Column::EndedAt.is_null())
 }
 
-/// Lets go what is held of these.
+/// Releases these held messages.
 async fn free(
     connection: &impl ConnectionTrait,
     held: impl Fn() -> UpdateMany<Entity>,
@@ -191,7 +192,7 @@ pub(super) fn untried(subject: Id) -> Condition {
         .add(Column::Tries.eq(0))
 }
 
-/// The time at which a message that waits for no other one is due: now, or when nothing holds it any more.
+/// The due time of a message that waits for no other one: now, or the end of its hold.
 pub(super) fn due_from(now: Timestamp) -> sea_orm::sea_query::SimpleExpr {
     let held = Expr::col((Entity, Column::HeldUntil));
     Expr::case(held.clone().gt(now.ms()), held).finally(now.ms()).into()

@@ -5,7 +5,7 @@ use watchkeeper_entities::notification_delivery::Column;
 
 use crate::model::notification::line::Line;
 
-/// The messages of a channel that stand in a line.
+/// The messages of a channel in a line.
 pub(super) fn in_line(line: Line) -> Condition {
     match line {
         Line::Whole => Condition::all(),

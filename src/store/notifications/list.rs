@@ -1,4 +1,4 @@
-//! What clients see of the outbox: messages with their tries, newest first.
+//! The outbox as clients see it: messages with their attempts, newest first.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::store::MainError;
 use crate::store::notifications::order::{is_overtaken, release_stranded};
 use crate::store::notifications::{from_row, from_try_row};
 
-/// What is asked for.
+/// Filter of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Only messages in one of these states; empty = all.
@@ -35,7 +35,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The newest messages that are wanted; a row that cannot be read is left out.
+/// The newest matching messages; a row that cannot be read is left out.
 ///
 /// # Errors
 /// When the database fails.
@@ -85,7 +85,8 @@ pub async fn find(
     wanted.one(connection).await?.as_ref().map(from_row).transpose()
 }
 
-/// The tries of these messages, oldest first. One that has been stored since a message was read is left out, as its end is.
+/// The attempts of these messages, oldest first. One that has been stored since a message was read is left out, like
+/// its end.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -110,8 +111,8 @@ pub async fn tries(
     Ok(tries)
 }
 
-/// Lets dead messages be tried again for a day: one, those of a channel, or all of the organisation; but none of which the other
-/// side has a later one about the same subject, for it would arrive as the newest.
+/// Makes dead messages due again for a day: one, those of a channel, or all of the organisation; except those that
+/// were followed by a delivered one about the same subject, because they would arrive as the newest.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,7 +1,7 @@
-//! The order of the messages of a channel: what waits for what, and what is released when that has ended.
+//! The order of the messages of a channel: which message waits for which, and what is released when one has ended.
 //!
-//! Messages about one subject leave one after the other, in each line of a channel. A digest is in front of what follows about
-//! the subjects that it tells, for those who read it; a step of an escalation waits for no digest.
+//! Messages about one subject are sent one after the other, in each line of a channel. A digest precedes later
+//! messages about its subjects, for the readers of the digest; a step of an escalation waits for no digest.
 
 use std::collections::HashSet;
 
@@ -18,12 +18,12 @@ use crate::store::MainError;
 use crate::store::notifications::finished_try::Ended;
 use crate::store::notifications::holds::due_from;
 
-/// The messages that do not overtake each other, of those of a channel about one subject.
+/// Scope within which messages of a channel about one subject must not overtake each other.
 #[derive(Clone, Copy)]
 enum QueueScope {
-    /// All of them: they arrive in one place.
+    /// All of them: they arrive at one place.
     Channel,
-    /// Those for the same contact, or for nobody in particular: the channel sends mails.
+    /// Those for the same contact, or for no contact: the channel sends mails.
     Mailbox,
 }
 
@@ -70,7 +70,8 @@ pub(super) async fn release_after(
     Ok(())
 }
 
-/// Makes every message due that waits for no other: one that was written while the one before it ended, or is tried again.
+/// Makes every message due that waits for no other: one that was written while the one before it ended, or is tried
+/// again.
 ///
 /// # Errors
 /// When the database fails.
@@ -82,7 +83,7 @@ pub async fn release_stranded(connection: &impl ConnectionTrait, now: Timestamp)
     Ok(released)
 }
 
-/// Makes those messages due that wait for no other, as far as they are `chosen`.
+/// Makes the `chosen` messages due that wait for no other.
 async fn release(
     connection: &impl ConnectionTrait,
     (now, scope): (Timestamp, QueueScope),
@@ -120,7 +121,7 @@ fn earlier_about_subject(scope: QueueScope) -> SelectStatement {
     query.and_where(Expr::col((earlier, Column::Id)).lt(Expr::col((Entity, Column::Id)))).to_owned()
 }
 
-/// The later ones that the other side has.
+/// The later ones that were delivered.
 fn delivered_about_subject(scope: QueueScope) -> SelectStatement {
     let later = Alias::new("later");
     let mut query = about_subject(&later, scope);
@@ -129,7 +130,8 @@ fn delivered_about_subject(scope: QueueScope) -> SelectStatement {
     query.and_where(Expr::col((later, Column::Id)).gt(Expr::col((Entity, Column::Id)))).to_owned()
 }
 
-/// Returns true for a message that waits for a digest: one that tells its subject, or tells others before a later digest does.
+/// Returns true for a message that waits for an earlier digest of its channel: a later digest, or a message about a
+/// subject that the digest includes.
 fn waits_for_digest() -> SimpleExpr {
     let (digest, gathered) = (Alias::new("digest"), Alias::new("gathered"));
     let of_gathered = |column: Column| Expr::col((gathered.clone(), column));
@@ -156,12 +158,12 @@ fn waits_for_digest() -> SimpleExpr {
         .and(Expr::exists(in_front))
 }
 
-/// Messages that cannot be tried just now, though they are due.
+/// Messages that cannot be tried now, though they are due.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutOfOrder {
     /// An earlier one about the same subject has not ended: it was redelivered.
     pub too_early: HashSet<i64>,
-    /// The other side has a later one about the same subject.
+    /// A later one about the same subject was delivered.
     pub too_late: HashSet<i64>,
 }
 
@@ -189,7 +191,7 @@ pub async fn out_of_order(connection: &impl ConnectionTrait, keys: &[i64]) -> Re
     Ok(found)
 }
 
-/// Lets these messages wait until what is in front of them has ended.
+/// Makes these messages wait until earlier ones have ended.
 ///
 /// # Errors
 /// When the database fails.
@@ -202,7 +204,7 @@ pub async fn queue_up(connection: &impl ConnectionTrait, keys: &HashSet<i64>) ->
     Ok(())
 }
 
-/// Those messages of which the other side has a later one about the same subject.
+/// Messages that were followed by a delivered one about the same subject.
 pub(super) fn is_overtaken() -> Condition {
     let of_scope = |scope: QueueScope| scope.messages().and(Expr::exists(delivered_about_subject(scope)));
     Condition::any().add(of_scope(QueueScope::Channel)).add(of_scope(QueueScope::Mailbox))

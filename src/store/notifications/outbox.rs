@@ -1,7 +1,7 @@
-//! Writes messages into the outbox, releases those that are held, and deletes those that must not be sent.
+//! Writes messages into the outbox, releases held ones, and deletes those that must not be sent.
 //!
-//! Who is told what is decided by `lifecycle`. A message that is written takes its place behind earlier ones: about the same
-//! subject in its line, or a digest.
+//! Recipients and contents are decided by `lifecycle`. A new message is placed after earlier ones: those about the
+//! same subject in its line, or a digest.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use crate::store::MainError;
 use crate::store::notifications::lines::in_line;
 use crate::store::notifications::{from_row, holds, to_row};
 
-/// Keys in one statement.
+/// Keys per statement.
 const CHUNK: usize = 1_000;
 
 /// Stores a message. It is not due while an earlier one waits: about the same subject in its line, or a digest.
@@ -31,7 +31,7 @@ const CHUNK: usize = 1_000;
 pub async fn insert(connection: &impl ConnectionTrait, outgoing: OutgoingMessage) -> Result<(), MainError> {
     let OutgoingMessage { mut delivery, line } = outgoing;
     let same = Column::Subject.eq(delivery.message.subject_id());
-    // Two searches, each by an index of its own.
+    // Two queries, each by an index of its own.
     let waits = one_waits(connection, delivery.channel, in_line(line).add(same)).await?
         || a_digest_waits(connection, &delivery).await?;
     delivery.due_at = delivery.due_at.filter(|_| !waits);
@@ -39,8 +39,9 @@ pub async fn insert(connection: &impl ConnectionTrait, outgoing: OutgoingMessage
     Ok(())
 }
 
-/// Returns true if a digest that has not ended is in front of a message: digests come one after the other, and what follows about a
-/// subject comes after the digest that told of it. Contacts have lines of their own, and a step of an escalation never waits.
+/// Returns true if a digest that has not ended precedes a message: digests come one after the other, and later
+/// messages about a subject come after the digest that includes it. Contacts have lines of their own, and a step of
+/// an escalation never waits.
 async fn a_digest_waits(connection: &impl ConnectionTrait, delivery: &Delivery) -> Result<bool, MainError> {
     let digests = Condition::all().add(Column::Event.eq(Event::Digest.as_str()));
     let message = &delivery.message;
@@ -55,7 +56,7 @@ async fn a_digest_waits(connection: &impl ConnectionTrait, delivery: &Delivery) 
     }
 }
 
-/// The messages about a subject that the digest of the surrounding statement tells.
+/// The messages about a subject that the digest of the surrounding statement includes.
 fn gathered(channel: i64, subject: &str) -> SelectStatement {
     let told = Alias::new("told");
     Query::select()
@@ -163,7 +164,7 @@ pub async fn delete_held_steps(
     Ok(())
 }
 
-/// Lets a message that was never tried tell something else.
+/// Replaces the contents of a message that was never tried.
 ///
 /// # Errors
 /// When the database fails.
@@ -202,7 +203,7 @@ pub async fn messages_of(
     Ok(found)
 }
 
-/// Deletes the step of an incident that is held for a contact, or for everybody who reads a channel, and was never tried.
+/// Deletes the step of an incident that is held for a contact, or for all readers of a channel, and was never tried.
 ///
 /// # Errors
 /// When the database fails.

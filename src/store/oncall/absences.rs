@@ -22,7 +22,7 @@ const COLUMNS: Columns<Column> = Columns {
     ends_at: Column::EndsAt,
 };
 
-/// The absences of this page, by their begin, and how many there are in all.
+/// The absences of this page, by their start, and how many there are in all.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -54,8 +54,8 @@ pub async fn find(
     Ok(with_names(connection, row.into_iter().collect()).await?.pop())
 }
 
-/// The number of absences of an organisation, once those that nobody can look back at are gone. Without a
-/// time that is trusted none goes.
+/// The number of absences of an organisation, after deleting those that are too old to be shown. Without a trusted
+/// time none is deleted.
 ///
 /// # Errors
 /// When the database fails.
@@ -72,7 +72,7 @@ pub async fn make_room(
     Ok(Entity::find().filter(of_organisation()).count(connection).await?)
 }
 
-/// Stores a new absence; its `key` is given by the database.
+/// Stores a new absence; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -103,7 +103,7 @@ pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), M
     Ok(())
 }
 
-/// The absences in an organisation that lie in a stretch of time at least in part.
+/// The absences in an organisation that overlap a stretch of time.
 ///
 /// # Errors
 /// When the database fails.

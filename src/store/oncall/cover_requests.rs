@@ -1,7 +1,7 @@
 //! Cover requests. Every finder is scoped by organisation.
 //!
-//! An answer is stored in one transaction with the override that it makes, under the lock of the organisation: of two who
-//! accept at once, the second one finds it taken.
+//! An answer is stored in one transaction with the override that it makes, under the lock of the organisation: of two
+//! concurrent acceptances, the second one finds it taken.
 
 use sea_orm::{
     ActiveModelTrait, ActiveValue::NotSet, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait,
@@ -63,8 +63,8 @@ pub async fn find(
     Ok(with_names(connection, sight.organisation(), row.into_iter().collect()).await?.pop())
 }
 
-/// The number of requests of an organisation, once those that nobody can look back at are gone. Without a
-/// time that is trusted none goes.
+/// The number of requests of an organisation, after deleting those that are too old to be shown. Without a trusted
+/// time none is deleted.
 ///
 /// # Errors
 /// When the database fails.
@@ -81,7 +81,7 @@ pub async fn make_room(
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// Stores a new request; its `key` is given by the database.
+/// Stores a new request; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -94,7 +94,7 @@ pub async fn insert(
     Ok(CoverRequest { key, ..request })
 }
 
-/// Stores what became of a request.
+/// Stores the outcome of a request.
 ///
 /// # Errors
 /// When the database fails.
@@ -103,7 +103,7 @@ pub async fn update(connection: &impl ConnectionTrait, request: &CoverRequest) -
     Ok(())
 }
 
-/// Names of the schedules for which a contact asks, or is asked, and nobody has answered yet.
+/// Names of the schedules with an unanswered request from or to a contact.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -126,7 +126,7 @@ fn of_organisation(organisation: i64) -> Select<Entity> {
     Entity::find().filter(Column::OrganisationId.eq(organisation))
 }
 
-/// The rows with this status; one that nobody has answered expires at the end of its time.
+/// The rows with this status; an unanswered request expires at the end of its time.
 fn is(status: CoverStatus, now: Timestamp) -> sea_orm::Condition {
     let stored = |status: CoverStatus| Column::Status.eq(status.as_str());
     let all = sea_orm::Condition::all();
@@ -186,7 +186,7 @@ async fn placed(
     rows.into_iter().map(|(key, id)| Ok(Routed { key, id: id.parse().map_err(|_| corrupt(&key))? })).collect()
 }
 
-/// Somebody who is asked, as it is stored.
+/// A contact who is asked to take over, as it is stored.
 #[derive(Serialize, Deserialize)]
 struct StoredAsked {
     key: i64,

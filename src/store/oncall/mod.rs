@@ -1,11 +1,11 @@
-//! On call: schedules with their layers, and what stands above them.
+//! On call: schedules with their layers, and what takes precedence over them.
 //!
 //! - `schedules`: schedules, with their layers as JSON (`layers`)
 //! - `overrides`, `absences`: for a time, with the filters of their lists in `window`
 //! - `cover_requests`: contacts who ask others to take over
 //! - `rosters`: everything that decides who is on duty in a stretch of time
 //!
-//! Who writes any of them holds the lock of the organisation, so that the contacts that are named stay.
+//! Every writer holds the lock of the organisation, so that the named contacts stay.
 
 pub mod absences;
 pub mod cover_requests;

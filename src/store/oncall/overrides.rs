@@ -23,7 +23,7 @@ const COLUMNS: Columns<Column> = Columns {
     ends_at: Column::EndsAt,
 };
 
-/// The overrides of this page, by their begin, and how many there are in all.
+/// The overrides of this page, by their start, and how many there are in all.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -55,8 +55,8 @@ pub async fn find(
     Ok(with_names(connection, sight.organisation(), row.into_iter().collect()).await?.pop())
 }
 
-/// The number of overrides of an organisation, once those that nobody can look back at are gone. Without a
-/// time that is trusted none goes.
+/// The number of overrides of an organisation, after deleting those that are too old to be shown. Without a trusted
+/// time none is deleted.
 ///
 /// # Errors
 /// When the database fails.
@@ -73,7 +73,7 @@ pub async fn make_room(
     Ok(Entity::find().filter(of_organisation()).count(connection).await?)
 }
 
-/// Stores a new override; its `key` is given by the database.
+/// Stores a new override; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.
@@ -104,7 +104,7 @@ pub async fn delete(connection: &impl ConnectionTrait, key: i64) -> Result<(), M
     Ok(())
 }
 
-/// The overrides of these schedules that lie in a stretch of time at least in part, each with the key of its schedule.
+/// The overrides of these schedules that overlap a stretch of time, each with the key of its schedule.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -1,4 +1,4 @@
-//! Everything that decides who is on duty: schedules with the overrides and absences of a stretch of time.
+//! The facts that decide who is on duty: schedules with the overrides and absences of a stretch of time.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use crate::model::time_range::TimeRange;
 use crate::store::MainError;
 use crate::store::oncall::{absences, overrides, schedules};
 
-/// A schedule with what stands above its layers.
+/// A schedule with its overrides and absences.
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// The schedule.
     pub schedule: Schedule,
     /// Its overrides.
     pub overrides: Vec<Override>,
-    /// The absences of everybody in the organisation; its schedules share them.
+    /// The absences of all contacts of the organisation; its schedules share them.
     pub absences: Arc<[Absence]>,
 }
 
 impl Kept {
-    /// Who is on duty follows from it.
+    /// The roster, which decides who is on duty.
     #[must_use]
     pub fn roster(&self) -> Roster<'_> {
         Roster { schedule: &self.schedule, overrides: &self.overrides, absences: &self.absences }
@@ -49,8 +49,8 @@ pub async fn of_contact(
     Ok(kept)
 }
 
-/// These schedules of one organisation with what stands above them in a stretch of time, and as far as a look from it goes
-/// back and ahead.
+/// These schedules of one organisation with their overrides and absences in a stretch of time, extended by the range
+/// that a query may reach back and ahead.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -64,7 +64,7 @@ pub async fn find(
     wanted.one(connection).await?.map(from_row).transpose()
 }
 
-/// The schedules with these keys, whoever owns them.
+/// The schedules with these keys, of any organisation.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -102,7 +102,7 @@ pub async fn count(connection: &impl ConnectionTrait, organisation: i64) -> Resu
     Ok(of_organisation(organisation).count(connection).await?)
 }
 
-/// Stores a new schedule; its `key` is given by the database.
+/// Stores a new schedule; its `key` is assigned by the database.
 ///
 /// # Errors
 /// When the database fails.

@@ -4,20 +4,20 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, Select};
 
 use crate::clock::Timestamp;
 
-/// What a list is narrowed to; `None` = not by this.
+/// Filter of a list; `None` = not filtered by this.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Keys of schedules.
     pub schedules: Option<Vec<i64>>,
     /// Keys of contacts.
     pub contacts: Option<Vec<i64>>,
-    /// Only what ends later.
+    /// Only entries that end later.
     pub from: Option<Timestamp>,
-    /// Only what begins earlier.
+    /// Only entries that start earlier.
     pub to: Option<Timestamp>,
 }
 
-/// The columns that a filter looks at.
+/// The columns that a filter uses.
 pub(super) struct Columns<C> {
     /// The schedule, where there is one.
     pub(super) schedule: Option<C>,

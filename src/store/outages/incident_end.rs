@@ -1,4 +1,4 @@
-//! The outages that wait for the end of an incident, however many they are. Nothing that answers a client may use it.
+//! The outages that wait for the end of an incident, however many they are. Handlers of clients must not use it.
 
 use sea_orm::sea_query::{Expr, ExprTrait as _, Query};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
@@ -10,8 +10,8 @@ use crate::model::service::ServiceKey;
 use crate::store::MainError;
 use crate::store::outages::{forget, postpone_recovered};
 
-/// The time at which the last of the services recovered whose outages wait for the end of this incident; `None` while one of them
-/// has not, or when there are none.
+/// The time of the last recovery of the services whose outages wait for the end of this incident; `None` while one of
+/// them has not recovered, or when there are none.
 ///
 /// # Errors
 /// When the database fails.
@@ -28,14 +28,14 @@ pub async fn last_recovery(
     Ok(last.one(connection).await?.flatten().map(Timestamp::from_ms))
 }
 
-/// Returns true if a service that has not recovered from the incident is in trouble. One that never was has nothing to recover
-/// from: a person has added it, and nobody waits for it.
+/// Returns true if a service that has not recovered from the incident is in trouble. A service that never was (added
+/// by a member) has nothing to recover from, and does not count.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn is_any_failing(connection: &impl ConnectionTrait, incident: i64) -> Result<bool, MainError> {
     let affected = |column| Expr::col((incident_service::Entity, column));
-    // Asked of each service that has not recovered, of which there is none at the end of most incidents.
+    // Evaluated for each service that has not recovered, of which there is none at the end of most incidents.
     let is_failing = Query::select()
         .expr(Expr::value(1))
         .from(Entity)
@@ -55,8 +55,8 @@ pub async fn is_any_failing(connection: &impl ConnectionTrait, incident: i64) ->
     Ok(failing.into_tuple::<i64>().one(connection).await?.is_some())
 }
 
-/// Forgets outages of an incident that have recovered, `most` at once; if there are more, one of them is looked at now, and may
-/// forget the next ones.
+/// Deletes outages of an incident that have recovered, at most `most`; if there are more, one of them becomes due
+/// now, and may delete the next ones.
 ///
 /// # Errors
 /// When the database fails.

@@ -1,6 +1,6 @@
-//! One value of a row, read from either database: checked, hashed, and written as PostgreSQL takes it in.
+//! One value of a row, read from either database: checked, hashed, and written in the form that PostgreSQL reads.
 //!
-//! Both sides become the same cells, so that one piece of code compares them.
+//! Both sides become the same cells, so that the same code compares them.
 
 use sea_orm::sqlx;
 use sea_orm::sqlx::postgres::PgRow;
@@ -49,7 +49,7 @@ pub(super) trait Cells {
 }
 
 impl Cells for SqliteRow {
-    /// SQLite keeps in a column whatever it was given, so the value says its type itself.
+    /// A column of SQLite may hold values of any type, so the type is that of the value.
     fn cell(&self, place: usize, kind: Kind) -> Result<Cell<'_>, Unfit> {
         let value = self.try_get_raw(place)?;
         if value.is_null() {
@@ -86,7 +86,7 @@ impl Cells for PgRow {
 }
 
 impl Cell<'_> {
-    /// Fails unless PostgreSQL takes it in a column of this type.
+    /// Fails unless PostgreSQL accepts it in a column of this type.
     fn check(&self, kind: Kind) -> Result<(), Unfit> {
         let is_fit = match (self, kind) {
             (Self::Number(n), Kind::SmallInteger) => i16::try_from(*n).is_ok(),
@@ -104,7 +104,8 @@ impl Cell<'_> {
         }))
     }
 
-    /// Adds it to a checksum, so that no two rows look the same: every value says its type and length.
+    /// Adds it to a checksum, so that no two different rows have the same input: every value includes its type and
+    /// length.
     pub(super) fn digest(&self, sum: &mut Sha256) {
         match self {
             Self::Null => sum.update([0]),

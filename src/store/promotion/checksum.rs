@@ -14,7 +14,7 @@ use super::source::{Embedded, hex};
 use super::tables::Table;
 use super::unit::Unit;
 
-/// The rows of a page, and what they come to.
+/// The rows of a page, with their count and checksum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PageSum {
     pub(super) rows: u64,
@@ -26,7 +26,7 @@ enum Failure {
     Cell(BadCell),
 }
 
-/// Compares a page; returns what both sides come to.
+/// Compares a page; returns the sum, which is the same on both sides.
 ///
 /// # Errors
 /// When they differ, or a side fails.

@@ -1,4 +1,4 @@
-//! Moving a page: one transaction that takes the rows in as PostgreSQL does fastest, and keeps how far it is.
+//! Moving a page: one transaction that writes the rows by `COPY`, and stores the progress.
 
 use futures_util::TryStreamExt as _;
 use sea_orm::sqlx::postgres::{PgConnection, PgCopyIn};
@@ -14,7 +14,7 @@ use super::tables::Table;
 use super::unit::Unit;
 use crate::store::binary_rows::{HEADER, TRAILER};
 
-/// Bytes that wait until they are sent.
+/// Bytes that are collected before they are sent.
 const SEND_BYTES: usize = 256 * 1024;
 
 /// Rows on their way to the server.
@@ -23,7 +23,7 @@ struct Copy<'c> {
     waiting: Vec<u8>,
 }
 
-/// An error on the way, before it is known whose.
+/// An error on the way, before it is known which row caused it.
 enum Failure {
     Source(sqlx::Error),
     Target(sqlx::Error),
@@ -40,7 +40,7 @@ pub(super) async fn copy_page(
     (unit, page): (&Unit, &Page),
     before: &Progress,
 ) -> Result<Progress, PromotionError> {
-    // A key that was drawn once is never drawn again, also when its row is gone.
+    // A key that was used once is never used again, also when its row is deleted.
     let is_last = page.upto.is_none();
     let drawn = if is_last && unit.table.has_drawn_key { source.last_drawn(unit).await? } else { None };
     let rows = unit.source_rows().sqlite(page).fetch(source.connection(unit).await?);
@@ -52,7 +52,7 @@ pub(super) async fn copy_page(
     let moving = async {
         let mut transaction = half.connection.begin().await.map_err(Failure::Target)?;
         if page.after.is_none() {
-            // Rows that the migrations put there come from the source as well.
+            // Rows that the migrations inserted come from the source as well.
             let clear = format!("DELETE FROM {}", unit.target);
             sqlx::raw_sql(AssertSqlSafe(clear)).execute(&mut *transaction).await.map_err(Failure::Target)?;
         }

@@ -1,4 +1,4 @@
-//! What keeps a promotion from being done, in words for the operator.
+//! Errors of a promotion, in words for the operator.
 
 use sea_orm::sqlx;
 
@@ -6,7 +6,7 @@ use super::cell::Unfit;
 use crate::store::file_trouble::FileTrouble;
 use crate::store::open_error::OpenError;
 
-/// An error of a promotion. Whatever it is, the embedded installation is as it was.
+/// An error of a promotion. In every case the embedded installation is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum PromotionError {
     /// The embedded databases cannot be read.
@@ -23,10 +23,10 @@ pub enum PromotionError {
     /// The target's schema cannot be made.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// Something stands in the way.
+    /// An obstacle.
     #[error("{0}")]
     Refused(String),
-    /// A row holds what PostgreSQL does not take.
+    /// A row has a value that PostgreSQL does not take.
     #[error("{table}, {rows}: the column {column} of a row {problem}")]
     Unfit {
         /// The table.
@@ -35,10 +35,10 @@ pub enum PromotionError {
         rows: String,
         /// The column.
         column: &'static str,
-        /// What is wrong with the value.
+        /// The problem of the value.
         problem: String,
     },
-    /// Both sides do not hold the same.
+    /// Both sides differ.
     #[error(
         "{table}, {rows}: {there} rows in the target with checksum {target_sum}, {here} rows in the embedded installation with \
         checksum {source_sum}; do not use the target: empty it and promote again (the embedded installation is untouched)"
@@ -72,7 +72,7 @@ impl PromotionError {
     }
 }
 
-/// An error of a row, before it is known where it stood.
+/// An error of a row, before its position is known.
 #[derive(Debug)]
 pub(super) struct BadCell {
     pub(super) column: &'static str,

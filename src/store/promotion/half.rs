@@ -1,8 +1,8 @@
-//! One database of a target, with one connection: its marker, its progress, what it holds, and its schema.
+//! One database of a target, with one connection: its marker, its progress, its contents, and its schema.
 //!
-//! The marker is a table that is there while a promotion is not finished. What is there afterwards says whose promotion has
-//! ended, and in which state it was moved: a row of `installation` in main, a comment on the catalogue of segments in the
-//! history.
+//! The marker is a table that exists while a promotion is not finished. Afterwards a record remains of the promoted
+//! installation and its state at that time: a row of `installation` in main, a comment on the catalogue of segments
+//! in the history.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ use super::unit::Unit;
 use crate::config::credentials::without_credentials;
 use crate::store::open_error::{OpenError, migrate};
 
-/// The name in `installation` under which a target says whose promotion has ended in it.
+/// The name in `installation` under which a target records the installation whose promotion has ended in it.
 pub(super) const PROMOTED: &str = "promoted";
 /// The longest wait for a lock: PostgreSQL keeps that of a killed promotion until it notices that its client is gone.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// The pause between two tries.
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
-/// What a target holds.
+/// The contents of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetState {
     /// Nothing.
@@ -41,7 +41,7 @@ pub(super) struct Half {
     pub(super) connection: PgConnection,
     url: String,
     pub(super) shown: String,
-    /// What its own tables begin with.
+    /// The prefix of its own tables.
     pub(super) prefix: &'static str,
     lock: i64,
 }
@@ -54,7 +54,7 @@ pub(super) struct Progress {
     pub(super) is_done: bool,
 }
 
-/// What a marker says: whose promotion it is, and in which state that installation was.
+/// Contents of a marker: the installation of the promotion, and the state of that installation.
 pub(super) struct Marker {
     pub(super) installation: String,
     pub(super) state: String,
@@ -104,12 +104,12 @@ impl Half {
         if let Some(marker) = self.marker(self.prefix).await? {
             return self.judge(&marker, installation, state).map(|()| TargetState::CutOff);
         }
-        // Asked before anything else: a target that serves already must never be taken for a part.
+        // Queried first: a target that already serves must never be taken for an unfinished one.
         if let Some(promoted) = self.promoted().await? {
             return self.judge_promoted(&promoted, installation, state).map(|()| TargetState::Finished);
         }
         let tables = self.tables().await?;
-        // What the same promotion has made of the other database, where both are one.
+        // Where both databases are one, the tables of the other one may be there by the same promotion.
         let is_shared = self.marker(other).await?.is_some_and(|marker| marker.installation == installation);
         if tables.is_empty() || is_shared {
             return Ok(TargetState::Empty);
@@ -214,10 +214,10 @@ impl Half {
         Ok(row.map(|(installation, state)| Marker { installation, state }))
     }
 
-    /// Takes the lock of whoever promotes, which lasts as long as the connection.
+    /// Takes the promotion lock, which lasts as long as the connection.
     ///
     /// # Errors
-    /// When somebody else holds it for ten seconds, or the database fails.
+    /// When another process holds it for ten seconds, or the database fails.
     pub(super) async fn lock(&mut self) -> Result<(), PromotionError> {
         let deadline = Instant::now() + LOCK_WAIT;
         loop {
@@ -233,14 +233,15 @@ impl Half {
         }
     }
 
-    /// Makes the marker, if it is not there: both of its tables with one commit, before any other table. The lock is taken.
+    /// Creates the marker, if it does not exist: both of its tables with one commit, before any other table. The lock
+    /// is taken.
     ///
     /// # Errors
     /// When the marker is not of this installation in this state, or the database fails.
     pub(super) async fn claim(&mut self, installation: &str, state: &str) -> Result<(), PromotionError> {
-        // A commit that the server forgets in a power cut takes its progress along.
+        // A commit that the server loses in a power cut loses its progress too.
         self.run("SET synchronous_commit = off").await?;
-        // A page is a small part of a table, which a plan for any page does not know.
+        // A page is a small part of a table, which a generic plan does not take into account.
         self.run("SET plan_cache_mode = force_custom_plan").await?;
         if let Some(marker) = self.marker(self.prefix).await? {
             return self.judge(&marker, installation, state);
@@ -293,7 +294,7 @@ impl Half {
         Ok(Progress { position, rows: rows.unsigned_abs(), is_done })
     }
 
-    /// The statement that keeps the progress of a unit: name, position, rows, whether it is done.
+    /// The statement that stores the progress of a unit: name, position, rows, whether it is done.
     pub(super) fn progress_text(&self) -> String {
         format!(
             "INSERT INTO {}_promotion_progress (name, position, rows, is_done) VALUES ($1, $2, $3, $4) \

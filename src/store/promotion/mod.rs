@@ -1,17 +1,19 @@
-//! Moving an embedded installation to PostgreSQL: both SQLite databases and the segment files, row by row, under their keys.
+//! Moving an embedded installation to PostgreSQL: both SQLite databases and the segment files, row by row, under
+//! their keys.
 //!
-//! - **The source is only read**, as it was at one moment ([`Embedded`]). Nothing may run on it meanwhile: whoever promotes
+//! - **The source is only read**, as of one moment ([`Embedded`]). Nothing may run on it meanwhile: the promotion
 //!   holds the data folder.
-//! - **Tables** come in the order of foreign keys ([`tables`]); a test compares the lists with the schemas. Rows keep their
-//!   keys, and what the target draws next lies above every key that was ever drawn.
-//! - **A segment file becomes a pair of partitions.** The catalogue, the numbers of segments and of batches stay the same; what
-//!   is retired, or lies in a batch that was never published, is left behind.
-//! - **Pages** of bounded size are moved, one a transaction, which also keeps up to which key the table is there. Killed at any
-//!   moment, the next run goes on behind that key. A marker says whose promotion it is; while it is there no server starts.
+//! - **Tables** come in the order of foreign keys ([`tables`]); a test compares the lists with the schemas. Rows keep
+//!   their keys, and the next keys of the target are above every key that was ever used.
+//! - **A segment file becomes a pair of partitions.** The catalogue, the numbers of segments and of batches stay the
+//!   same; retired segments and batches that were never published are left behind.
+//! - **Pages** of bounded size are moved, one per transaction, which also stores up to which key the table is moved.
+//!   Killed at any moment, the next run continues after that key. A marker names the installation of the promotion;
+//!   while it exists no server starts.
 //! - **Verified** by counts and checksums: page by page, every row on both sides, by the same code.
 //!
-//! Secrets stay sealed, so the target needs the same key. Keys of repeated requests and their leases, the clock's mark and
-//! what is to be erased are rows like all others.
+//! Secrets stay sealed, so the target needs the same key. Idempotency keys and their leases, the clock's mark and
+//! pending erasures are rows like all others.
 
 mod cell;
 mod checksum;
@@ -33,7 +35,7 @@ pub use source::Embedded;
 pub use target::Target;
 pub use unit::{Place, Unit};
 
-/// Something that wants to know how far it is: called with each page, with the unit and the rows of the page.
+/// Callback for progress: called with each page, with the unit and the rows of the page.
 pub type Watcher<'w> = &'w mut dyn FnMut(&Unit, u64);
 
 /// A unit and the number of its rows in the embedded installation.
@@ -56,7 +58,7 @@ pub struct Verified {
     pub checksum: String,
 }
 
-/// An embedded installation, and what there is to move of it.
+/// An embedded installation, and the parts of it to move.
 #[derive(Debug)]
 pub struct Promotion {
     source: Embedded,
@@ -81,21 +83,21 @@ impl Promotion {
         Ok(Self { source, counted, installation, state })
     }
 
-    /// What there is to move.
+    /// The units to move, with their rows.
     #[must_use]
     pub fn counted(&self) -> &[Counted] {
         &self.counted
     }
 
-    /// What a target holds.
+    /// The contents of a target.
     ///
     /// # Errors
-    /// When it holds something else, or fails.
+    /// When it has other contents, or fails.
     pub async fn state_of(&self, target: &mut Target) -> Result<TargetState, PromotionError> {
         target.state(&self.installation, &self.state).await
     }
 
-    /// Reads every row, and checks that PostgreSQL takes it; returns what stands in the way.
+    /// Reads every row, and checks that PostgreSQL takes it; returns the obstacles.
     ///
     /// # Errors
     /// When the installation cannot be read.
@@ -120,7 +122,7 @@ impl Promotion {
     /// Moves everything that is not there yet.
     ///
     /// # Errors
-    /// When something stands in the way or a side fails. What was moved stays, and the next run goes on.
+    /// When there is an obstacle or a side fails. Moved rows stay, and the next run continues.
     pub async fn copy(&mut self, target: &mut Target, watcher: Watcher<'_>) -> Result<(), PromotionError> {
         let dangling = self.source.dangling().await?;
         if let Some(first) = dangling.first() {
@@ -143,7 +145,7 @@ impl Promotion {
         target.analyze(self.counted.iter().map(|counted| &counted.unit)).await
     }
 
-    /// Compares every row of both sides; one table a row of the answer.
+    /// Compares every row of both sides; returns one entry per table.
     ///
     /// # Errors
     /// When they differ, naming table and keys. When a side fails.
@@ -178,18 +180,18 @@ impl Promotion {
         Ok(sums.collect())
     }
 
-    /// Makes the target usable, if nothing was written to the source meanwhile.
+    /// Makes the target usable, if the source was not written to meanwhile.
     ///
     /// # Errors
     /// When something was, or the target fails.
     pub async fn finish(&mut self, target: &mut Target) -> Result<(), PromotionError> {
         self.source.demand_unchanged().await?;
         target.finish(&self.installation, &self.state).await?;
-        // The last look before was a moment ago, and a command may have written since.
+        // Some time has passed since the last check, and a command may have written since.
         self.source.demand_unchanged().await
     }
 
-    /// Takes away what a promotion left behind that was cut off at its very end.
+    /// Removes the leftovers of a promotion that was cut off at its very end.
     ///
     /// # Errors
     /// When the target fails.
@@ -203,7 +205,7 @@ impl Promotion {
     }
 }
 
-/// The page that begins behind a key.
+/// The page after a key.
 async fn next_page(
     source: &mut Embedded,
     unit: &Unit,

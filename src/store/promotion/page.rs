@@ -21,14 +21,14 @@ pub(super) enum KeyPart {
     Text(String),
 }
 
-/// A place in a table: the values of its key.
+/// A position in a table: the values of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Position(pub(super) Vec<KeyPart>);
 
 /// The rows behind one position, up to and with another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
-    /// `None`: from the beginning.
+    /// `None`: from the start.
     pub(super) after: Option<Position>,
     /// `None`: to the end.
     pub(super) upto: Option<Position>,
@@ -36,7 +36,7 @@ pub(super) struct Page {
 
 /// A query of rows, before its values are bound.
 pub(super) struct Rows<'t> {
-    /// The table, or the partition that holds the rows of a segment.
+    /// The table, or the partition with the rows of a segment.
     pub(super) from: &'t str,
     /// Its columns.
     pub(super) table: &'t Table,
@@ -45,7 +45,7 @@ pub(super) struct Rows<'t> {
 }
 
 impl Position {
-    /// The position of a row that holds the columns of the key and nothing else.
+    /// The position of a row with only the columns of the key.
     ///
     /// # Errors
     /// When a value is not of its column's type.
@@ -69,7 +69,7 @@ impl Position {
         serde_json::Value::Array(parts.collect()).to_string()
     }
 
-    /// What [`Self::to_json`] made; `None` if it did not.
+    /// Parses the output of [`Self::to_json`]; `None` for any other text.
     pub(super) fn from_json(text: &str) -> Option<Self> {
         let serde_json::Value::Array(parts) = serde_json::from_str(text).ok()? else { return None };
         let parts = parts.into_iter().map(|part| match part {
@@ -124,7 +124,7 @@ impl Rows<'_> {
         sqlx::query_with(AssertSqlSafe(text), values)
     }
 
-    /// The key of the last row of a page that begins there and has so many rows; no row, if there are fewer.
+    /// The query for the key of the last row of a page after `after` with `rows` rows; no row, if there are fewer.
     pub(super) fn page_end(
         &self,
         after: Option<&Position>,
@@ -206,7 +206,7 @@ pub(super) fn quoted(column: &Column) -> String {
     format!("\"{}\"", column.name)
 }
 
-/// PostgreSQL orders texts by its language unless it is told not to.
+/// PostgreSQL orders texts by its language unless another collation is given.
 fn by_bytes(column: &Column) -> String {
     let collation = if column.kind == Kind::Text { " COLLATE \"C\"" } else { "" };
     quoted(column) + collation

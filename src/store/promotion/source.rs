@@ -1,7 +1,7 @@
-//! The embedded installation, opened for reading alone: both databases as they are at one moment, and the segment files.
+//! The embedded installation, opened read-only: both databases as of one moment, and the segment files.
 //!
-//! Nobody else may write meanwhile. The data folder's lock keeps servers and imports away; that no other command has
-//! written is asked at the end ([`Embedded::demand_unchanged`]).
+//! No other process may write meanwhile. The data folder's lock keeps servers and imports away; writes of other
+//! commands are detected at the end ([`Embedded::demand_unchanged`]).
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -32,12 +32,12 @@ pub struct Embedded {
     segments: Segments,
 }
 
-/// A database with a transaction that reads it as it was when it began.
+/// A database with a transaction that reads it as of its start.
 #[derive(Debug)]
 struct Held {
     connection: SqliteConnection,
     file: PathBuf,
-    /// What SQLite counted of commits by others, before the transaction began.
+    /// SQLite's counter of commits by others, before the transaction started.
     version: i64,
 }
 
@@ -50,7 +50,7 @@ struct Segments {
 }
 
 impl Embedded {
-    /// Opens both databases and looks at them as they are now.
+    /// Opens both databases as of now.
     ///
     /// # Errors
     /// When a file is missing or cannot be read, or was not brought up to date by this version.
@@ -68,7 +68,7 @@ impl Embedded {
         Ok(opened)
     }
 
-    /// Everything that is to be moved, in the order in which it can be.
+    /// The units to move, in a possible order.
     ///
     /// # Errors
     /// When the catalogue of segments cannot be read, or a segment that counts is missing.
@@ -78,7 +78,7 @@ impl Embedded {
         for table in tables::history() {
             let is_catalogue = table.name == "history_segment";
             let mut unit = Unit::whole(Place::History, table);
-            // A segment that is retired is read by nobody who comes later.
+            // A retired segment has no later readers.
             unit.filter = is_catalogue.then(|| "retired_at IS NULL".to_owned());
             units.push(unit);
         }
@@ -113,7 +113,7 @@ impl Embedded {
         rows.map_err(PromotionError::Source)
     }
 
-    /// The connection to where a unit lies.
+    /// The connection to the database of a unit.
     ///
     /// # Errors
     /// When its segment file cannot be opened.
@@ -139,7 +139,7 @@ impl Embedded {
         Ok(rows.unsigned_abs())
     }
 
-    /// The largest key that the database ever drew for this table: none of them is drawn again.
+    /// The largest key that the database ever assigned for this table: none of them is assigned again.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -165,7 +165,7 @@ impl Embedded {
             .ok_or_else(|| PromotionError::refused("there is no installation here: nothing was ever started"))
     }
 
-    /// The name of this installation: a digest of what its first start drew.
+    /// The name of this installation: a digest of the check value of its secret key.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -173,15 +173,15 @@ impl Embedded {
         Ok(hex(&Sha256::digest(self.key_check().await?.as_bytes())))
     }
 
-    /// A digest of size and time of the files of both databases, which every commit changes: by it a promotion that goes on
-    /// knows that it goes on with the same. A segment is never written to without a commit of the history.
+    /// A digest of size and time of the files of both databases, which every commit changes: a promotion that
+    /// continues uses it to detect the same state. A segment is never written to without a commit of the history.
     pub(super) fn state(&self) -> String {
         let mut sum = Sha256::new();
         for file in [&self.main.file, &self.history.file] {
             for ending in ["", "-wal"] {
                 let mut name = file.clone().into_os_string();
                 name.push(ending);
-                // A log may be made by whoever reads; an empty one says nothing.
+                // A reader may create the log file; an empty one means nothing.
                 let found = std::fs::metadata(PathBuf::from(name)).ok().filter(|found| found.len() > 0);
                 let marks = found
                     .map_or([0; 3], |found| [found.size().cast_signed(), found.mtime(), found.mtime_nsec()]);
@@ -207,10 +207,10 @@ impl Embedded {
         texts.collect::<Result<_, _>>().map_err(PromotionError::Source)
     }
 
-    /// Ends the reading, and says whether the databases are still what was read.
+    /// Ends the reading, and checks that the databases are unchanged.
     ///
     /// # Errors
-    /// When somebody has written to them meanwhile.
+    /// When another process has written to them meanwhile.
     pub(super) async fn demand_unchanged(&mut self) -> Result<(), PromotionError> {
         for held in [&mut self.main, &mut self.history] {
             if !held.is_unchanged().await.map_err(PromotionError::Source)? {
@@ -251,7 +251,7 @@ impl Held {
     }
 }
 
-/// Begins to read; a deferred transaction holds its view from its first statement on.
+/// Starts to read; a deferred transaction holds its view from its first statement on.
 async fn begin(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
     let version = sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut *connection).await?;
     sqlx::query("BEGIN").execute(&mut *connection).await?;

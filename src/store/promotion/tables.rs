@@ -1,7 +1,8 @@
-//! Every table of an installation, as the promotion needs it: its columns with their types, its key, its place in the order.
+//! Every table of an installation, as the promotion needs it: its columns with their types, its key, its position in
+//! the order.
 //!
-//! Columns and keys are those of the entities. The order is that of foreign keys: a table comes after those that it refers
-//! to. A test compares these lists with the schemas that the migrations make, so that no table can be forgotten.
+//! Columns and keys are those of the entities. The order is that of foreign keys: a table comes after those that it
+//! refers to. A test compares these lists with the schemas of the migrations, so that no table can be missing.
 
 use sea_orm::{
     ColumnTrait as _, ColumnType, EntityTrait, IdenStatic as _, Iterable as _, PrimaryKeyToColumn as _,
@@ -9,23 +10,24 @@ use sea_orm::{
 };
 use watchkeeper_entities as entities;
 
-/// Rows of a page of small rows: what one commit moves.
+/// Rows of a page of small rows, which one commit moves.
 const SMALL_ROWS: u64 = 10_000;
-/// The same where a row may hold some kilobytes: answers, style sheets, blocks.
+/// The same where a row may have some kilobytes: answers, style sheets, blocks.
 const LARGE_ROWS: u64 = 256;
-/// The same where a row may hold megabytes.
+/// The same where a row may have megabytes.
 const HUGE_ROWS: u64 = 8;
 
-/// A table, or what of it lies in one segment.
+/// A table, or the part of it in one segment.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// Its name.
     pub name: &'static str,
     /// Its columns, in the order of the entity.
     pub columns: Vec<Column>,
-    /// Places of the columns that pages are cut by.
+    /// Indexes of the columns that pages are cut by.
     pub(super) key: Vec<usize>,
-    /// Places of the columns that rows are ordered by; the key comes first, and no two rows are the same in all of them.
+    /// Indexes of the columns that rows are ordered by; the key comes first, and no two rows are the same in all of
+    /// them.
     pub(super) order: Vec<usize>,
     /// The database draws its key.
     pub has_drawn_key: bool,

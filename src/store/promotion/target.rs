@@ -1,8 +1,9 @@
-//! The PostgreSQL that an installation is moved to: both databases as one, from claiming them to taking the markers away.
+//! The PostgreSQL that an installation is moved to: both databases as one, from claiming them to removing the
+//! markers.
 //!
-//! Each database has a marker table while a promotion to it is not finished: whose it is, and up to which key each table
-//! is there. Progress is written in the transaction of the rows. A server refuses a main database with a marker
-//! (`store::unfinished`).
+//! Each database has a marker table while a promotion to it is not finished, with its installation and up to which
+//! key each table is moved. Progress is written in the transaction of the rows. A server refuses a main database with
+//! a marker (`store::unfinished`).
 
 use sea_orm::sqlx::{self, AssertSqlSafe, Connection as _};
 
@@ -12,7 +13,7 @@ use super::unit::{Place, Unit};
 use crate::store::history::segments::SegmentId;
 use crate::store::history::segments::storage::partition_texts;
 
-/// The advisory locks of whoever promotes: main and history.
+/// The advisory locks of a promotion: main and history.
 const LOCKS: [i64; 2] = [0x5741_5443_5052_4d31, 0x5741_5443_5052_4d32];
 
 /// Both databases of the target, which may be one.
@@ -33,10 +34,10 @@ impl Target {
         Ok(Self { main, history })
     }
 
-    /// What both hold, as seen by this installation in this state.
+    /// The contents of both, from the view of this installation in this state.
     ///
     /// # Errors
-    /// When one of them holds something else.
+    /// When one of them has other contents.
     pub(super) async fn state(
         &mut self,
         installation: &str,
@@ -73,7 +74,7 @@ impl Target {
         )))
     }
 
-    /// Marks both as this installation's and makes their tables.
+    /// Marks both as this installation's and creates their tables.
     ///
     /// # Errors
     /// When another promotion writes to them or has ended in them meanwhile, or the tables cannot be made.
@@ -81,7 +82,8 @@ impl Target {
         for half in [&mut self.main, &mut self.history] {
             half.lock().await?;
         }
-        // What was seen without the locks may be over: another promotion may have ended, and its target serve by now.
+        // The state read without the locks may be outdated: another promotion may have ended, and its target may
+        // serve by now.
         if self.state(installation, state).await? == TargetState::Finished {
             let why = format!("another promotion to {} has ended meanwhile", self.main.shown);
             return Err(PromotionError::refused(why));
@@ -114,7 +116,7 @@ impl Target {
         Ok(())
     }
 
-    /// Tells PostgreSQL how its tables are filled, before anybody asks for a part of one.
+    /// Lets PostgreSQL analyse its tables before parts of them are queried.
     ///
     /// # Errors
     /// When the database fails.
@@ -126,7 +128,7 @@ impl Target {
         Ok(())
     }
 
-    /// Takes the markers away, that of main first, or both at once where both are one: from then on a server may start.
+    /// Removes the markers, that of main first, or both at once where both are one: from then on a server may start.
     ///
     /// # Errors
     /// When the database fails.
@@ -156,13 +158,13 @@ impl Target {
         self.finish_history(installation, state).await
     }
 
-    /// Both are one database, in which each sees the marker of the other.
+    /// Returns true if both are one database, in which each sees the marker of the other.
     async fn is_one(&mut self) -> Result<bool, PromotionError> {
         let sees_history = self.main.marker("history").await?.is_some();
         Ok(sees_history && self.history.marker("main").await?.is_some())
     }
 
-    /// Takes the marker of the history away, if it is there: a promotion may have been cut off between both databases.
+    /// Removes the marker of the history, if it exists: a promotion may have been cut off between both databases.
     ///
     /// # Errors
     /// When the database fails.

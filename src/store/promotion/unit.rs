@@ -1,10 +1,10 @@
-//! What is moved as one: a table, or the part of a table that lies in one segment.
+//! The unit of moving: a table, or the part of a table in one segment.
 
 use super::page::Rows;
 use super::tables::Table;
 use crate::store::history::segments::SegmentId;
 
-/// The part of an installation that a table lies in.
+/// The part of an installation that has a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The main database.
@@ -15,7 +15,7 @@ pub enum Place {
     Segment(SegmentId),
 }
 
-/// A table, or what of it lies in one segment.
+/// A table, or the part of it in one segment.
 #[derive(Clone, Debug)]
 pub struct Unit {
     /// Its place.
@@ -40,7 +40,7 @@ impl Unit {
         Self { place: Place::Segment(id), table, filter: Some(filter), target }
     }
 
-    /// The name by which progress is kept and errors tell it.
+    /// The name for stored progress and errors.
     #[must_use]
     pub fn name(&self) -> String {
         match self.place {
@@ -54,7 +54,7 @@ impl Unit {
         Rows { from: self.table.name, table: &self.table, filter: self.filter.as_deref() }
     }
 
-    /// Its rows in the target: all that is there, so that nothing more may be.
+    /// All rows in its target, so that additional ones are detected.
     pub(super) fn target_rows(&self) -> Rows<'_> {
         Rows { from: &self.target, table: &self.table, filter: None }
     }

@@ -1,4 +1,4 @@
-//! Services without their configuration, which may be large. Whoever reads many services reads these.
+//! Services without their configuration, which may be large. Code that reads many services reads these.
 
 use sea_orm::{
     ColumnTrait as _, ConnectionTrait, DerivePartialModel, EntityTrait as _, PaginatorTrait as _,
@@ -39,7 +39,7 @@ struct OutlineRow {
     override_by: Option<String>,
 }
 
-/// Returns the outlines of the services with these keys, whoever owns them.
+/// Returns the outlines of the services with these keys, of any organisation.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -84,8 +84,8 @@ pub async fn with_tag(
     Ok((selected(connection, page.offset(window.offset).limit(window.limit)).await?, total))
 }
 
-/// Returns the outlines of the services of the sight in this window, oldest first; with a tag (key of its row) only those that carry
-/// it, with check types only those of one of them.
+/// Returns the outlines of the visible services in this window, oldest first; with a tag (key of its row) only those
+/// that carry it, with check types only those of one of them.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.

@@ -9,7 +9,7 @@ use crate::model::rules::FlappingRule;
 use crate::model::rules::Rules;
 use crate::model::service::{ProbeRole, Settings};
 
-/// Returns a row of which nothing but the settings is set.
+/// Returns a row in which only the settings are set.
 pub(super) fn to_columns(settings: Option<&Settings>) -> ActiveModel {
     let rules = settings.map(|settings| settings.rules);
     ActiveModel {

@@ -1,6 +1,6 @@
 //! Parts of the object of a status page from other tables: its first domain, its files, the number of its components.
 //!
-//! Each question is asked once for all pages of a list.
+//! Each query runs once for all pages of a list.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub struct Shown {
     pub components_count: u64,
 }
 
-/// Reads the parts of these pages that come from other tables, as far as the sight shows them, by the key of the page.
+/// Reads the parts of these pages that come from other tables, restricted to the sight, by the key of the page.
 ///
 /// # Errors
 /// When the database fails.

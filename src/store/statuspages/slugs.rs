@@ -1,9 +1,9 @@
 //! Slugs of status pages: unique in the installation, and kept for their organisation for 30 days when they are freed
 //! (contract 4.13.2).
 //!
-//! The unique index decides between two who want the same; whoever loses learns it without harm to the transaction
-//! when creating, and as a refusal when renaming. Freed slugs are looked at after the index has decided, so that a
-//! slug that was freed meanwhile is seen.
+//! The unique index decides between two concurrent claims; the loser is notified without harm to the transaction when
+//! creating, and by a refusal when renaming. Freed slugs are checked after the index has decided, so that a slug that
+//! was freed meanwhile is seen.
 
 use std::collections::HashSet;
 
@@ -22,10 +22,11 @@ use crate::model::statuspage::Statuspage;
 use crate::store::MainError;
 use crate::store::statuspages::row::to_row;
 
-/// Slugs freed in one statement: a statement takes a limited number of values. What is left goes with the next ones.
+/// Slugs freed per statement: a statement takes a limited number of values. The remaining ones are freed by later
+/// statements.
 const RELEASED_AT_ONCE: u64 = 1_000;
 
-/// Returns true if an organisation must not take this slug: a page has it, or it is kept for another organisation.
+/// Returns true if an organisation must not take this slug: a page has it, or it is held for another organisation.
 ///
 /// # Errors
 /// When the database fails.
@@ -67,8 +68,8 @@ pub async fn taken_among(
     Ok(pages.into_iter().chain(held).collect())
 }
 
-/// Stores a new page under its slug; its `key` is given by the database and returned in the result. `None` when another page
-/// has the slug, or it is kept for another organisation; then nothing is stored.
+/// Stores a new page under its slug; its `key` is assigned by the database and returned in the result. `None` when
+/// another page has the slug, or it is held for another organisation; then nothing is stored.
 ///
 /// # Errors
 /// When the database fails.
@@ -93,8 +94,8 @@ pub async fn insert(
     Ok(Some(Statuspage { key, ..page }))
 }
 
-/// Gives a stored page another slug; the old one is kept for the organisation. `false` when the slug is taken; then the
-/// transaction is of no further use.
+/// Changes the slug of a stored page; the old one is kept for the organisation. `false` when the slug is taken; then
+/// the transaction must not be used further.
 ///
 /// # Errors
 /// When the database fails.
@@ -121,7 +122,7 @@ pub async fn rename(
     Ok(true)
 }
 
-/// Keeps the slug that a page gives up for its organisation, and frees the oldest ones that are kept beyond the limits.
+/// Holds the slug that a page gives up for its organisation, and frees the oldest held ones beyond the limits.
 ///
 /// # Errors
 /// When the database fails.
@@ -145,7 +146,7 @@ pub async fn hold(
     release_beyond(connection, of_organisation, holds_of_organisation(pages)).await
 }
 
-/// Frees the slugs that these rows keep, but for the `most` that were given up last.
+/// Frees the slugs of these rows, except for the `most` that were given up last.
 async fn release_beyond(
     connection: &impl ConnectionTrait,
     rows: Condition,
@@ -184,7 +185,7 @@ async fn is_held(
     Ok(holds.count(connection).await? > 0)
 }
 
-/// Kept for somebody else, and not for too long. By a doubted time nothing has been kept for too long.
+/// Held for another organisation, and not expired. While the time is doubted nothing has expired.
 fn held_from(organisation: i64, now: JudgedTime) -> Condition {
     let held_since = now.at.plus_ms(-HOLD_MS);
     let is_recent = now.is_trusted.then(|| slug_hold::Column::FreedAt.gt(held_since.ms()));

@@ -1,4 +1,4 @@
-//! Pages as visitors find them: by the address, whichever organisation they belong to.
+//! Pages as visitors find them: by the address, of any organisation.
 
 use std::collections::HashSet;
 
@@ -38,7 +38,7 @@ pub async fn by_domain(
     }
 }
 
-/// The host names of all active custom domains, whichever organisation they belong to.
+/// The host names of all active custom domains, of any organisation.
 ///
 /// # Errors
 /// When the database fails.

@@ -10,10 +10,10 @@ use watchkeeper_entities::{incident_service, maintenance_service, maintenance_st
 use crate::model::service::ServiceKey;
 use crate::store::MainError;
 
-/// Services in one statement: far below what a statement may bind.
+/// Services per statement: far below the limit of bound values.
 const SERVICES_PER_STATEMENT: usize = 1_000;
 
-/// A component, as far as it decides what is visible.
+/// The part of a component that decides about visibility.
 struct Part {
     page: i64,
     parent: Option<i64>,
@@ -112,6 +112,6 @@ async fn parts(
 
 fn is_visible(part: &Part, parts: &HashMap<i64, Part>) -> bool {
     let above = |part: &&Part| part.parent.and_then(|parent| parts.get(&parent));
-    // Groups are nested; should they ever form a circle, it has an end all the same.
+    // Groups are nested; a circle, which should not exist, is cut by `take`.
     std::iter::successors(Some(part), above).take(parts.len()).all(|part| part.is_visible)
 }

@@ -40,7 +40,7 @@ fn hidden(component: Component) -> Component {
     Component { is_visible: false, ..component }
 }
 
-/// One component of the shop; what is said and measured about it.
+/// One component of the shop; its incidents and measurements.
 struct Scene {
     stated: Option<OverrideStatus>,
     paused: bool,
@@ -157,7 +157,8 @@ fn the_worst_incident_counts(#[case] claims: Vec<ComponentStatus>, #[case] statu
     assert_eq!(Scene { incidents, ..Scene::default() }.status(), status);
 }
 
-/// Row 5: an incident makes nothing look better than it was measured; what nobody measures is as it says.
+/// Row 5: an incident makes nothing appear better than it was measured; the status of an unmeasured service is that
+/// of its incidents.
 #[rstest]
 #[case(Verdict::Down, Degraded, MajorOutage)]
 #[case(Verdict::Down, PartialOutage, MajorOutage)]
@@ -174,7 +175,7 @@ fn the_worse_of_incident_and_measurement_counts(
     assert_eq!(Scene { verdict, incidents, ..Scene::default() }.status(), status);
 }
 
-/// Contract 4.9: severity stands in for a missing impact.
+/// Contract 4.9: the severity replaces a missing impact.
 #[rstest]
 #[case(Some(Impact::Degraded), Severity::Critical, Degraded)]
 #[case(Some(Impact::PartialOutage), Severity::Minor, PartialOutage)]

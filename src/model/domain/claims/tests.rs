@@ -1,4 +1,4 @@
-//! Tests of claims: who may attach a name, and what one proof makes of the other claims.
+//! Tests of claims: who may attach a name, and the effect of one proof on the other claims.
 
 use rstest::rstest;
 
@@ -51,7 +51,8 @@ const TIMEOUT: Option<DomainProblem> = Some(DomainProblem::VerificationTimeout);
 const MISSING: Option<DomainProblem> = Some(DomainProblem::OwnershipMissing);
 const ELSEWHERE: Option<DomainProblem> = Some(DomainProblem::ClaimedElsewhere);
 
-/// The first claim is looked at. Columns: its status before, the others', what is seen, then the same and the problems after.
+/// The first claim is checked. Columns: its status before, that of the others, the records found, then the same and
+/// the problems afterwards.
 #[rstest]
 #[case::proven(PENDING, &[PENDING, FAILED, PENDING], RIGHT, (ACTIVE, None), &[(FAILED, ELSEWHERE), (FAILED, TIMEOUT), (FAILED, ELSEWHERE)])]
 #[case::alone(PENDING, &[], RIGHT, (ACTIVE, None), &[])]

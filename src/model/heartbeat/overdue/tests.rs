@@ -97,7 +97,7 @@ fn after_a_missed_deadline_absences_count_as_well(
     assert_eq!((overdue.missed_at.map(seconds), seconds(overdue.next.deadline)), expected);
 }
 
-/// What an earlier process has judged is not judged again, but its periods without data count.
+/// Deadlines judged by an earlier process are not judged again, but its periods without data count.
 #[rstest]
 #[case::all_were_judged(&[], 500, 490, (None, 550, 0))]
 #[case::since_then_one_was_missed(&[], 500, 560, (Some(550), 610, 0))]
@@ -115,7 +115,7 @@ fn what_was_judged_before_is_not_judged_again(
     assert_eq!((missed_at, deadline, excused), expected);
 }
 
-/// Looks at every second of every period.
+/// Checks every second of every period.
 fn naive(
     (interval, grace): (i64, i64),
     absences: &[(i64, i64)],

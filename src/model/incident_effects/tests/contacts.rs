@@ -1,4 +1,4 @@
-//! What contacts are told of a change that a step of an escalation informed of the incident.
+//! Messages about a change of an incident for contacts that a step of an escalation notified of it.
 
 use rstest::rstest;
 
@@ -9,12 +9,12 @@ use crate::model::notification::ChannelKind;
 
 const QUIET: bool = true;
 
-/// The channel of the contacts, which is told nothing of it itself.
+/// The channel of the contacts, which gets no messages of its own.
 fn by_name() -> Setting {
     Setting::only(&[Event::IncidentAcknowledged])
 }
 
-/// What follows for a channel that contact 5 reads, who is in its quiet hours or not, and contact 6, who is not.
+/// The effects for a channel that is read by contact 5, in its quiet hours or not, and by contact 6, who has none.
 fn follow(
     change: &IncidentTransition<'_>,
     kind: ChannelKind,
@@ -81,7 +81,7 @@ fn contacts_are_told_joins_and_rises(
     assert_eq!(follow(&change, ChannelKind::Webhook, channel, written_before), expected);
 }
 
-/// Where each contact has a mailbox, each has messages and batches of its own, whatever the channel is told.
+/// With a mailbox each, contacts have messages and batches of their own, independent of those of the channel.
 #[test]
 fn contacts_with_mailboxes_are_told_each() {
     let before = with_services(incident(MINOR), &[1, 2]);
@@ -103,7 +103,7 @@ fn contacts_with_mailboxes_are_told_each() {
     assert_eq!(follow(&change, ChannelKind::Email, (Setting::default(), !QUIET), &written), expected);
 }
 
-/// Nobody tells contacts that a service recovers.
+/// Contacts are not notified of recoveries.
 #[test]
 fn a_service_that_fails_again_is_no_news_for_contacts() {
     let mut before = with_services(incident(MINOR), &[1, 2]);

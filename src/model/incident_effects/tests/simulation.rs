@@ -1,4 +1,5 @@
-//! Random incidents, channels and clocks against a simple model of who must know what. The seed is printed when it fails.
+//! Random incidents, channels and clocks against a simple model of the expected knowledge of each reader. The seed is
+//! printed on failure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +34,7 @@ impl Chance {
     }
 }
 
-/// A channel, its outbox, and what its readers must know.
+/// A channel, its outbox, and the expected knowledge of its readers.
 struct Reader {
     setting: Setting,
     outbox: Vec<Delivery>,
@@ -41,16 +42,16 @@ struct Reader {
     must_know: MustKnow,
 }
 
-/// The simple model: what a reader must know, whatever the messages are called.
+/// The simple model: the expected knowledge of a reader, whatever the events of the messages.
 #[derive(Default)]
 struct MustKnow {
-    /// It was told of the incident.
+    /// True if it was notified of the incident.
     is_told: bool,
-    /// The severity that it knows.
+    /// The severity in its last message.
     severity: Option<Severity>,
-    /// Services that joined after it was told.
+    /// Services that joined after its first message.
     joined: BTreeSet<String>,
-    /// Rises above what it knew, and ends.
+    /// Rises above the known severity, and ends.
     rises: usize,
     ends: usize,
 }
@@ -172,7 +173,7 @@ impl Reader {
         }
     }
 
-    /// Sends what nothing holds, in its order.
+    /// Sends the messages without a hold, in order.
     fn send(&mut self, now: Timestamp) {
         for delivery in self.outbox.iter_mut().filter(|one| one.ended_at.is_none()) {
             if delivery.hold.is_some_and(|hold| hold.until > now) {
@@ -194,7 +195,7 @@ fn setting(chance: &mut Chance) -> Setting {
     }
 }
 
-/// Changes an incident at random, as people and the engine do.
+/// Changes an incident at random, as members and the engine do.
 fn change(whole: &WholeIncident, chance: &mut Chance, now: Timestamp) -> WholeIncident {
     let mut after = whole.clone();
     let severities = [Severity::Minor, Severity::Major, Severity::Critical];

@@ -30,7 +30,7 @@ pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_ms(NOON_MS + seconds * 1_000)
 }
 
-/// What a channel has chosen.
+/// The settings of a channel.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) events: Vec<Event>,
@@ -38,7 +38,7 @@ pub(super) struct Setting {
     pub(super) is_enabled: bool,
     pub(super) quiet: bool,
     pub(super) service: Option<i64>,
-    /// The severity that it was told, if the change is a rise.
+    /// The severity in its last message, if the change is a rise.
     pub(super) told: Severity,
 }
 
@@ -60,7 +60,7 @@ impl Setting {
         Self { min_severity, ..Self::default() }
     }
 
-    /// It is quiet all day, but for what is critical.
+    /// Quiet all day, except for critical incidents.
     pub(super) fn quiet() -> Self {
         Self { quiet: true, ..Self::default() }
     }
@@ -157,7 +157,7 @@ pub(super) fn with_services(whole: WholeIncident, services: &[i64]) -> WholeInci
     WholeIncident { services: services.iter().map(|service| affected(*service)).collect(), ..whole }
 }
 
-/// A contact that wants to be left alone all day, or at no time, but for what is critical.
+/// A contact with quiet hours all day, or without any, except for critical incidents.
 pub(super) fn contact(key: i64, is_quiet: bool) -> Contact {
     let setting = if is_quiet { Setting::quiet() } else { Setting::default() };
     Contact {
@@ -175,7 +175,8 @@ pub(super) fn contact(key: i64, is_quiet: bool) -> Contact {
     }
 }
 
-/// Messages in words: the event and the contact that it is for, the second at which it was written, and what holds it until when.
+/// Messages from texts: the event and the contact that it is for, the second at which it was written, its hold and
+/// the end of that.
 pub(super) fn written(messages: &[&str]) -> Vec<WrittenMessage> {
     let message = |(key, text): (i64, &&str)| {
         let words: Vec<&str> = text.split(' ').collect();
@@ -207,7 +208,7 @@ pub(super) fn organisation() -> Organisation {
     }
 }
 
-/// One channel with this setting. A held message about services that joined tells of one so far.
+/// One channel with this setting. A held message about services that joined has one so far.
 pub(super) fn audience(
     setting: Setting,
     written: Vec<WrittenMessage>,
@@ -260,7 +261,7 @@ pub(super) fn policy(position: i32, min_severity: Severity) -> EscalationPolicy 
     }
 }
 
-/// What a message names: services that joined and recovered, and the severity before.
+/// The names in a message: numbers of services that joined and recovered, and the severity before.
 pub(super) fn named(message: &Message) -> String {
     let Some(facts) = message.incident() else { return String::new() };
     let count = |group: &Option<ServiceGroup>| group.as_ref().map(|group| group.count);

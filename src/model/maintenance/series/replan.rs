@@ -1,8 +1,9 @@
-//! A changed series over the maintenances that stand: which follow it, which are new, which go.
+//! Adapts existing maintenances to a changed series: those that follow it, those to create, those to remove.
 //!
-//! A window of the new rule belongs to whoever stands at exactly its start. A maintenance that moves, and an exception (one
-//! that people changed, or took out), is looked for on the same day in the zone of the series: that is how the Sunday that
-//! somebody skipped stays skipped when the series moves from 02:00 to 03:00. What has begun is never touched.
+//! A window of the new rule belongs to the maintenance with exactly its start. A maintenance that moves, and an
+//! exception (one that members changed, or removed), is matched with a window on the same day in the zone of the
+//! series: so the Sunday that was skipped stays skipped when the series moves from 02:00 to 03:00. Maintenances that
+//! have started are never changed.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +11,14 @@ use crate::clock::Timestamp;
 use crate::model::maintenance::MaintenanceKey;
 use crate::model::recurrence::{Occurrence, Recurrence};
 
-/// The part that a maintenance plays when its series changes.
+/// The role of a maintenance when its series changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It waits, and is as the series made it.
     Follows,
-    /// It waits, and people changed it.
+    /// It is scheduled, and was changed by members.
     Stays,
-    /// It has begun, has ended, or was called off.
+    /// It has started, has ended, or was called off.
     Past,
 }
 
@@ -26,28 +27,28 @@ pub enum Role {
 pub struct Standing {
     /// Its key.
     pub key: MaintenanceKey,
-    /// The start that the rule gave it.
+    /// The start by the rule.
     pub occurrence: Timestamp,
     /// Its part.
     pub role: Role,
 }
 
-/// What a changed series does.
+/// The effects of a changed series.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replan {
-    /// Windows for which nothing stands yet.
+    /// Windows without a maintenance.
     pub created: Vec<Occurrence>,
-    /// Maintenances that take over what the series says, each for this window.
+    /// Maintenances that adopt the settings of the series, each for this window.
     pub followed: Vec<(MaintenanceKey, Occurrence)>,
-    /// Maintenances that stay as they are, and stand for the window with this start from now on.
+    /// Maintenances that are unchanged, and belong to the window with this start from now on.
     pub renamed: Vec<(MaintenanceKey, Timestamp)>,
     /// Maintenances for which the rule has no window any more.
     pub removed: Vec<MaintenanceKey>,
-    /// Windows that people took out, and those that are out in their place.
+    /// Windows that members removed, and those that are removed in their place.
     pub skipped: Vec<(Timestamp, Timestamp)>,
 }
 
-/// The windows that nobody has taken yet, by their start.
+/// The windows that are not assigned yet, by their start.
 struct Free<'a> {
     windows: BTreeMap<i64, Occurrence>,
     recurrence: &'a Recurrence,
@@ -69,7 +70,7 @@ impl Free<'_> {
 }
 
 impl Replan {
-    /// Compares what the series wants with what stands, and with the windows that people took out.
+    /// Compares the wanted windows with the existing maintenances, and with the windows that members removed.
     #[must_use]
     pub fn of(
         recurrence: &Recurrence,
@@ -113,7 +114,7 @@ impl Replan {
     }
 }
 
-/// The windows for which nothing stands and which nobody took out: what a look at an unchanged series creates.
+/// The windows without a maintenance that were not removed: those that the planning of an unchanged series creates.
 #[must_use]
 pub fn missing(wanted: &[Occurrence], standing: &[Standing], skips: &[Timestamp]) -> Vec<Occurrence> {
     let stands = |start| standing.iter().any(|one| one.occurrence == start) || skips.contains(&start);
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(plan(wanted, standing, skips), expected);
     }
 
-    /// No two get the same window, nobody gets one that another row has, and doing it again changes nothing.
+    /// No window is assigned twice, none that another row has is assigned, and repeating it changes nothing.
     #[test]
     fn windows_are_given_once() {
         let (wanted, standing) = (

@@ -1,4 +1,4 @@
-//! Every act in every state, and what the timeline says.
+//! Every action in every state, and its entry on the timeline.
 
 use rstest::rstest;
 

@@ -1,4 +1,4 @@
-//! Shifts against examples on days on which clocks are changed, and against an oracle that asks for moment after moment.
+//! Shifts against examples on days of clock changes, and against an oracle that checks moment after moment.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -93,7 +93,7 @@ fn duty_changes_hands(
     assert_eq!(contacts, (0..=expected.len()).map(|turn| turn as i64 % 2 + 1).collect::<Vec<_>>());
 }
 
-/// A day that a zone left out has no turn of its own: whoever comes after is on duty.
+/// A day that a zone left out has no turn of its own: the next contact is on duty.
 #[test]
 fn a_day_that_was_left_out_has_no_turn() {
     let rotation = Rotation::Daily { days: 1, at: "12:00".parse().unwrap() };
@@ -104,7 +104,7 @@ fn a_day_that_was_left_out_has_no_turn() {
     assert_eq!(contacts, [1, 2, 1, 2], "the third would have had the day");
 }
 
-/// Who stands above whom, and who takes over from whoever is absent.
+/// Precedence of layers and overrides, and the replacement of absent contacts.
 #[test]
 fn what_stands_above_takes_the_duty() {
     let daily = Rotation::Daily { days: 1, at: "00:00".parse().unwrap() };
@@ -169,8 +169,8 @@ fn what_hours_leave_out_is_no_gap(
     assert_eq!(found, expected);
 }
 
-/// Starts and ends of two layers of office hours, and the times that are not covered as they should be while everybody is away
-/// from Tuesday on.
+/// Starts and ends of two layers of office hours, and the uncovered periods while all contacts are absent from
+/// Tuesday on.
 #[rstest]
 #[case::both_count((20, None), (20, None), &["24T09:00-24T17:00", "25T09:00-25T17:00"])]
 #[case::one_is_over((20, Some(24)), (20, Some(25)), &["24T09:00-24T17:00", "25T00:00-26T00:00"])]
@@ -199,7 +199,7 @@ fn a_layer_asks_for_nobody_while_it_does_not_count(
     assert_eq!(found, expected);
 }
 
-/// The largest schedule that there may be, looked at for as long as can be: absences are not read for each turn.
+/// The largest possible schedule over the longest possible time: absences are not read for each turn.
 #[test]
 fn the_largest_schedule_is_reckoned() {
     let start = at("2026-01-01T00:00:00Z");
@@ -228,7 +228,7 @@ fn rotation() -> impl Strategy<Value = Rotation> {
     ]
 }
 
-/// A layer whose start and end lie some quarters of an hour after the begin of the range.
+/// A layer whose start and end are some quarters of an hour after the start of the range.
 fn layers(begin: Timestamp) -> impl Strategy<Value = Vec<Layer>> {
     let hours = prop::option::of(prop::sample::select(vec![
         "mon,wed 09:00-17:00",
@@ -247,7 +247,7 @@ fn layers(begin: Timestamp) -> impl Strategy<Value = Vec<Layer>> {
     prop::collection::vec(layer, 1..4)
 }
 
-/// Stretches of quarters of an hour after the begin, each of one of four contacts.
+/// Stretches of quarters of an hour after the start, each of one of four contacts.
 fn stretches(begin: Timestamp) -> impl Strategy<Value = Vec<(i64, TimeRange)>> {
     let one = (1..5_i64, -100..900_i64, 1..200_i64);
     let stretch = one.prop_map(move |(contact, start, length)| {
@@ -257,7 +257,8 @@ fn stretches(begin: Timestamp) -> impl Strategy<Value = Vec<(i64, TimeRange)>> {
     prop::collection::vec(stretch, 0..4)
 }
 
-/// Who is on duty, straight from the rules: the newest override, then the layers from above, each turn counted one by one.
+/// The contact on duty, straight from the rules: the newest override, then the layers from the last one down, each
+/// turn counted one by one.
 fn oracle(roster: &Roster<'_>, moment: Timestamp) -> Option<(i64, Source)> {
     let holds = |range: TimeRange| range.from <= moment && moment < range.to;
     let is_away =
@@ -298,7 +299,7 @@ fn shows(zone: Zone, hours: &BusinessHours, moment: Timestamp) -> bool {
     })
 }
 
-/// Begins of ten days within which clocks are changed somewhere.
+/// Starts of ten days with a clock change somewhere.
 fn begins() -> impl Strategy<Value = Timestamp> {
     let known =
         ["2026-03-24T00:00:00Z", "2026-10-20T00:00:00Z", "2028-02-25T00:00:00Z", "2011-12-26T00:00:00Z"];

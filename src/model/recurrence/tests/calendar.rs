@@ -18,8 +18,8 @@ const DAYS: [(Weekday, &str); 7] = [
 ];
 const THREE_YEARS: u64 = 3 * 365;
 
-/// The instant of a wall time by trying them all, minute by minute: the first instant that shows it. One that no clock
-/// shows is read an hour (or half an hour) later, which is what the offset before the gap comes to.
+/// The instant of a wall time by trying all, minute by minute: the first instant that shows it. One that no clock
+/// shows is read an hour (or half an hour) later, which equals the offset before the gap.
 fn instant(zone: Zone, wall: NaiveDateTime) -> Timestamp {
     let guess = Timestamp::from_ms(wall.and_utc().timestamp_millis());
     let minutes = (-15 * 60..=15 * 60).map(|minutes| guess.plus_ms(minutes * 60_000));
@@ -52,7 +52,7 @@ fn check(rule: &str, zone: &str, (days, time): (&[NaiveDate], NaiveTime)) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// What fails is printed, with the seed that leads to it.
+    /// Failures are printed with their seed.
     #[test]
     fn daily_rules_fall_on_the_days_of_the_calendar(
         (zone, begin, minute, interval) in (prop::sample::select(ZONES.to_vec()), 0..2_000_u64, 0..1_440_u32, 1..20_u64),

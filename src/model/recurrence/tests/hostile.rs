@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The processor time within which any rule is judged: what else the machine does costs none of it. Builds for tests are about ten
-/// times as slow as releases.
+/// The processor time within which any rule is judged, independent of the load of the machine. Test builds are about
+/// ten times as slow as releases.
 const DEADLINE: Duration = Duration::from_secs(10);
 
 const WINDOW: (&str, &str) = ("2026-11-23T02:00:00Z", "2026-11-23T02:00:30Z");
@@ -63,7 +63,7 @@ fn hostile_rules_are_judged_in_time() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Parts put together at random, sound and unsound. The runner prints what failed with the seed that leads to it.
+    /// Random combinations of parts, valid and invalid. The runner prints failures with their seed.
     #[test]
     fn random_rules_are_judged_in_time(
         frequency in prop::sample::select(vec!["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]),

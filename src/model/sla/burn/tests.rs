@@ -1,4 +1,4 @@
-//! The table of the workbook, and what it comes to for other periods and objectives.
+//! The table of the workbook, and its values for other periods and objectives.
 
 use rstest::rstest;
 

@@ -1,4 +1,4 @@
-//! Business hours against a clock that is looked at every quarter of an hour, and at the changes of clocks.
+//! Business hours against a clock that is read every quarter of an hour, and at the changes of clocks.
 
 use chrono::{Datelike as _, Timelike as _};
 use proptest::prelude::*;

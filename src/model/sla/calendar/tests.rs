@@ -127,7 +127,7 @@ fn the_period_of_a_day(#[case] period: Period, #[case] date: &str, #[case] expec
     assert_eq!(found, expected.map(|(from, to)| (from.to_owned(), to.to_owned())));
 }
 
-/// Periods of every zone adjoin, and every moment lies in exactly one of each kind.
+/// Periods of every zone adjoin, and every moment is in exactly one of each kind.
 #[rstest]
 fn periods_leave_nothing_out(#[values(MONTH, QUARTER, YEAR)] period: Period) {
     for tz in chrono_tz::TZ_VARIANTS {

@@ -1,4 +1,5 @@
-//! Locations that keep their own schedules: their results come by themselves, and they are asked, not told.
+//! Locations that keep their own schedules: their results arrive without a request, and rechecks are requests, not
+//! commands.
 
 use super::*;
 use crate::model::schedule::Schedule;
@@ -89,7 +90,7 @@ impl Worth {
     }
 }
 
-/// What was measured while its location was cut off is history: neither the verdict nor the status line moves.
+/// Results measured while their location was cut off are history: neither the verdict nor the status line changes.
 #[rstest::rstest]
 #[case::in_time(61, 61, Worth::Vote)]
 #[case::as_long_on_its_way_as_may_be(61, 81, Worth::Vote)]
@@ -111,7 +112,7 @@ fn a_late_result_changes_nothing(#[case] checked_s: i64, #[case] arrived_s: i64,
     assert_eq!(watch.verdict(), verdict);
 }
 
-/// Named after what it mends: a result that came 7 s after its check had timed out was heard, and left a gap all the same.
+/// Regression: a result that came 7 s after its check had timed out was accepted, and left a gap all the same.
 #[test]
 fn a_result_that_is_in_time_leaves_no_gap() {
     let mut watch = all_elsewhere();

@@ -1,14 +1,14 @@
-//! One location here and one elsewhere: what is believed does not depend on where a location is.
+//! One local and one remote location: the verdict does not depend on where a location is.
 
 use super::*;
 
 const ELSEWHERE: PlannedLocation = PlannedLocation { round: RoundKeeper::Location, ..HERE };
-/// The place of the location elsewhere.
+/// The index of the remote location.
 const AWAY: usize = 1;
 /// Longer than a result may be on its way.
 const ON_ITS_WAY_MS: i64 = 10_001;
 
-/// A location looks, and then something comes that counts for nothing.
+/// A check of a location, followed by a message that does not count.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     wait_ms: i64,
@@ -17,13 +17,13 @@ struct Look {
     then: Then,
 }
 
-/// What the location elsewhere sends besides.
+/// Additional messages of the remote location.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     Nothing,
-    /// What was heard last, once more.
+    /// Its last result, repeated.
     Repeats,
-    /// What it saw so long before it could have come in time.
+    /// A result from too long ago to be in time.
     IsLate {
         by_ms: i64,
         status: CheckStatus,
@@ -68,7 +68,7 @@ impl Twins {
         self.hear_more(then);
     }
 
-    /// Neither what comes again nor what comes late changes what is believed, remembered or planned.
+    /// Neither repeated nor late results change verdict, memory or plan.
     fn hear_more(&mut self, then: Then) {
         let vote = match then {
             Then::Nothing => return,
@@ -107,7 +107,7 @@ fn looks() -> impl Strategy<Value = Vec<Look>> {
 }
 
 proptest! {
-    /// The verdict is that of both locations in one process; what is late or repeated changes nothing.
+    /// The verdict is that of both locations in one process; late or repeated results change nothing.
     #[test]
     fn a_location_elsewhere_counts_like_one_here(plan in plans(), looks in looks()) {
         let mut twins = Twins::begin(&plan);

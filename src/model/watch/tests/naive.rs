@@ -1,7 +1,7 @@
-//! What a watch has to believe, worked out anew from everything that ever happened: slow, and without any state in between.
+//! The verdicts of a watch, computed from all past events each time: slow, and without state.
 //!
-//! It knows the same rules in other words. Looks, votes and moments of judgement go in; the changes that must have been told
-//! come out.
+//! It is a second implementation of the same rules. Checks, votes and moments of judgement go in; the expected
+//! changes come out.
 
 use super::*;
 use crate::model::flapping::is_turn;
@@ -24,7 +24,7 @@ pub(super) enum What {
     Judgement,
 }
 
-/// A look that began at `at`.
+/// A check that started at `at`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) slot: usize,
@@ -32,21 +32,21 @@ pub(super) struct Seen {
     pub(super) status: CheckStatus,
 }
 
-/// Everything that happened, and what followed.
+/// All events, and what followed.
 pub(super) struct Replay<'a> {
     plan: &'a WatchPlan,
     entries: &'a [Entry],
     verdict: Verdict,
-    /// The entry at which the verdict became down, and the look that decided it.
+    /// The entry at which the verdict became down, and the check that decided it.
     outage: (usize, Timestamp),
-    /// The entries at which a gap was noticed, and the beginning of it.
+    /// The entries at which a gap was detected, and its start.
     gaps: Vec<(usize, Timestamp)>,
     told: Vec<Change>,
-    /// The last time somebody looked at the clock.
+    /// The last reading of the clock.
     judged_at: Timestamp,
 }
 
-/// Returns the changes that a watch by this plan must have told.
+/// Returns the changes that a watch by this plan must have reported.
 pub(super) fn replay(plan: &WatchPlan, entries: &[Entry]) -> Vec<Change> {
     let begin = Timestamp::from_ms(0);
     let mut replay = Replay {
@@ -147,7 +147,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Comes to the verdict; returns the first good look when an outage is over.
+    /// Reaches the verdict; returns the first good check when an outage is over.
     fn decide(&mut self, place: usize, at: Timestamp) -> Option<Timestamp> {
         let votes = self.vote(place);
         let (good, since) = if self.verdict == Verdict::Down { self.row(place) } else { (0, None) };
@@ -164,7 +164,7 @@ impl Replay<'_> {
         since.filter(|_| is_over).map(|since| since.min(at))
     }
 
-    /// The good results in a row since the outage began, and the first of them.
+    /// The good results in a row since the start of the outage, and the first of them.
     fn row(&self, until: usize) -> (usize, Option<Timestamp>) {
         let (begin, mut broken_at) = self.outage;
         let (mut good, mut since) = (0, None::<Timestamp>);
@@ -198,7 +198,8 @@ impl Replay<'_> {
         self.tell(to, ChangeCause::Votes, at);
     }
 
-    /// The first look at what all who say so now have seen since then.
+    /// The start of the trouble: the earliest run after the last better vote of any location that now has this
+    /// status.
     fn worse_since(&self, place: usize, at: Timestamp) -> Timestamp {
         let Some(level) = self.verdict.as_check() else { return at };
         let says_so = self.fresh(place).into_iter().filter(|seen| seen.status >= level);
@@ -208,8 +209,8 @@ impl Replay<'_> {
         runs.iter().map(|(since, _)| *since).filter(counts).min().map_or(at, |since| since.min(at))
     }
 
-    /// Since when a location has said so without a break, and the last vote before that said better. A gap is a break for what
-    /// began before it.
+    /// Since when a location has this status without a break, and the last better vote before that. A gap is a break
+    /// for earlier checks.
     fn run(&self, until: usize, newest: Seen, level: CheckStatus) -> (Timestamp, Option<Timestamp>) {
         let mut run: Vec<(usize, Seen)> = Vec::new();
         for (place, entry) in self.entries[..=until].iter().enumerate() {

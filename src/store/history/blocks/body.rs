@@ -14,7 +14,7 @@ const CHECKSUM_BYTES: usize = 4;
 /// Columns of a body.
 pub(super) const COLUMNS: usize = 13;
 
-/// The columns in the order in which they lie in a body.
+/// The columns in their order in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Deviation = 0,
@@ -132,7 +132,7 @@ impl<'a> Body<'a> {
         self.columns[column as usize]
     }
 
-    /// The column of a phase, or of the overhead that stands for it.
+    /// The column of a phase, or of the overhead that is stored in its place.
     pub(super) fn phase(&self, phase: usize) -> &'a [u8] {
         self.columns[Column::Dns as usize + phase]
     }

@@ -1,4 +1,4 @@
-//! One column of numbers: a codec tag and what the codec wrote, the smallest of those that were tried.
+//! One column of numbers: a codec tag and the output of the codec, the smallest of those that were tried.
 //!
 //! | codec | made for |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | packed | short columns; rare outliers: deviations of the schedule |
 //! | pco | everything that spreads: lateness, phases, totals |
 //!
-//! pco (Pcodec) stores a number as a bin, entropy coded, and an offset within it. Its own search for modes and
-//! deltas is off: what predicts a column is known here (`prediction`), and the search costs more than the rest.
+//! pco (Pcodec) stores a number as a bin, entropy coded, and an offset within it. Its own search for modes and deltas
+//! is off: the prediction of a column is known here (`prediction`), and the search costs more than the rest.
 
 use pco::data_types::Number;
 use pco::wrapped::{FileCompressor, FileDecompressor};
@@ -119,7 +119,7 @@ pub(super) fn narrow<T: Whole>(value: u64) -> Result<T, BlockError> {
     T::try_from(value).map_err(|_| BlockError::Malformed("a number is too large"))
 }
 
-/// Tries another codec on what lies behind `start`. `write` says whether it could.
+/// Tries another codec on the bytes from `start` on. `write` returns whether it could encode them.
 fn replace_if_shorter(out: &mut Vec<u8>, start: usize, write: impl FnOnce(&mut Vec<u8>) -> bool) {
     let end = out.len();
     if write(out) && out.len() - end < end - start {

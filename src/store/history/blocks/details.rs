@@ -1,5 +1,5 @@
-//! The columns that only full entries need: phases, totals, response times, texts. What no wanted check has anything in
-//! is not decoded.
+//! The columns that only full entries need: phases, totals, response times, texts. A column without values for the
+//! requested checks is not decoded.
 
 use std::num::NonZeroU32;
 
@@ -10,8 +10,8 @@ use super::read::Skeleton;
 use super::{BlockError, Body, texts};
 use crate::model::check::{Failure, Measurement, Timings};
 
-/// The columns that the wanted checks have anything in. A check that was refused has no phases, and a healthy one no text:
-/// most of a block is not decoded for the other.
+/// The columns in which the requested checks have values. A refused check has no phases, and a healthy one no text:
+/// most of a block is not decoded for either.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Needs {
     phases: [bool; PHASES],
@@ -21,7 +21,7 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// Returns what the checks at these indexes need.
+    /// Returns the columns that the checks at these indexes need.
     pub(super) fn of(skeleton: &Skeleton, places: &[usize], prediction: Prediction) -> Self {
         let mut is_wanted = vec![false; skeleton.kinds.len()];
         for place in places {
@@ -32,7 +32,7 @@ impl Needs {
             for (needed, measured) in needs.phases.iter_mut().zip(kind.phases) {
                 *needed |= measured;
             }
-            // The implied phase is what the others leave of the total, and most response times are the total.
+            // The implied phase is the rest of the total after the others, and most response times are the total.
             let is_implied = prediction.implied.is_some_and(|phase| kind.phases[phase]);
             needs.total |= kind.has_total || is_implied || kind.has_response;
             needs.response |= kind.has_response;
@@ -42,7 +42,7 @@ impl Needs {
     }
 }
 
-/// The columns that only full entries need; `None` where no wanted check needs it.
+/// The columns that only full entries need; `None` where no requested check needs it.
 pub(super) struct Details {
     phases: [Option<Vec<u32>>; PHASES],
     totals: Option<Vec<u32>>,
@@ -108,7 +108,7 @@ impl Details {
     }
 }
 
-/// The values of one check in the columns of [`Details`]; 0 where it has nothing.
+/// The values of one check in the columns of [`Details`]; 0 where it has none.
 pub(super) struct Detail {
     phases: [u32; PHASES],
     total: u32,
@@ -116,8 +116,8 @@ pub(super) struct Detail {
     text: u32,
 }
 
-/// The part of [`Details`] that belongs to successive checks of one kind; what the kind does not have is empty, and what was
-/// not read is `None`.
+/// The part of [`Details`] that belongs to successive checks of one kind; a column that the kind does not have is
+/// empty, and one that was not read is `None`.
 pub(super) struct Columns<'a> {
     body: &'a Body<'a>,
     /// The phase that must be computed.
@@ -146,7 +146,7 @@ impl Columns<'_> {
     }
 }
 
-/// Goes through the details run by run: what is left of each column.
+/// Cursor over the details, run by run: the rest of each column.
 pub(super) struct Cursor<'a>(Columns<'a>);
 
 impl<'a> Cursor<'a> {
@@ -177,7 +177,7 @@ fn take_read<'a>(
     values.as_mut().map(|values| take(values, present, length)).transpose()
 }
 
-/// The next `length` values, or nothing where there are none.
+/// The next `length` values, or none where the column is missing.
 pub(super) fn take<'a>(
     values: &mut &'a [u32],
     present: bool,

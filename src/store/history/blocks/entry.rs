@@ -1,4 +1,4 @@
-//! One check of a series, and what figures need of it.
+//! One check of a series, and the part of it for figures.
 
 use crate::clock::Timestamp;
 use crate::model::check::{CheckStatus, Measurement};
@@ -16,14 +16,14 @@ pub struct Entry {
     pub scheduled_at: Timestamp,
     /// The deciding attempt, from 1.
     pub attempt: u8,
-    /// The role of the location, which says what the result counts for.
+    /// The role of the location, which decides how the result counts.
     pub role: ProbeRole,
     /// Its finding.
     pub measurement: Measurement,
 }
 
 impl Entry {
-    /// Returns what figures need of it.
+    /// Returns the part that figures need.
     #[must_use]
     pub fn sample(&self, location: i32) -> history::Sample {
         let counts = self.role == ProbeRole::Full;

@@ -1,7 +1,8 @@
-//! The kind of a check, which most checks of a block have in common: attempt, role, status, codes, and which timings exist.
+//! The kind of a check, which most checks of a block have in common: attempt, role, status, codes, and which timings
+//! exist.
 //!
 //! A healthy series has one kind, a troubled one a handful. A block lists its kinds once and stores a number per
-//! check, so that these columns together cost nothing while nothing happens.
+//! check, so that these columns together cost nothing while nothing changes.
 
 use std::collections::HashMap;
 

@@ -1,20 +1,22 @@
 //! A block: many checks of one series (service and location) in one small, sealed value.
 //!
-//! [`Block::seal`] turns checks into columns of numbers and lets each column pick its codec; [`Body`] reads them back,
-//! decoding only the columns that a question needs. What goes in comes out: every microsecond, code and text, for any
-//! values. A damaged body is an error, never wrong data. Pure: nothing here knows the database, the series or the clock.
+//! [`Block::seal`] turns checks into columns of numbers and chooses a codec for each column; [`Body`] reads them
+//! back, decoding only the columns that a query needs. Encoding is lossless: every microsecond, code and text, for
+//! any values. A damaged body is an error, never wrong data. Pure: independent of the database, the series and the
+//! clock.
 //!
 //! ```text
 //! body = version u8 | checks | prediction u8 | first scheduled_at | usual interval | columns u16 | (length, column)… | CRC-32
 //! ```
 //!
-//! Lengths and counts are LEB128 numbers. A column of zeros only is left out.
-//! What does not repeat is stored against what predicts it:
+//! Lengths and counts are LEB128 numbers. A column of zeros only is left out. Values that vary are stored relative to
+//! a prediction:
 //!
 //! - `scheduled_at` is the one before plus the usual interval plus a deviation; `checked_at` is `scheduled_at` plus a
 //!   lateness.
 //! - Attempt, role, status, status code, error code and which timings exist are one of few combinations: a kind.
-//! - The phase that varies most is implied by the total and the other phases; only the overhead between them is stored.
+//! - The phase that varies most is implied by the total and the other phases; only the overhead between them is
+//!   stored.
 //! - `response_time` is the total plus a difference, which is nearly always zero.
 
 mod body;
@@ -38,7 +40,7 @@ pub use read::Wanted;
 
 use crate::clock::Timestamp;
 
-/// Most checks of one block. Bounds what a damaged count can make a reader allocate.
+/// Maximum number of checks of one block. Bounds the memory that a reader allocates for a damaged count.
 pub const MAX_CHECKS: usize = 8_192;
 
 /// Checks of one series, sealed.

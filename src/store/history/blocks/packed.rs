@@ -1,6 +1,6 @@
 //! Numbers in a fixed count of bits each, with the few that need more listed apart ("patched frame of reference").
 //!
-//! Cheap to write and to read, and without a table: what short columns and columns with rare outliers are stored in.
+//! Cheap to write and to read, and without a table: used for short columns and columns with rare outliers.
 //!
 //! ```text
 //! packed = least | width u8 | exceptions | (distance, high bits)… | low bits of every number above the least
@@ -69,7 +69,7 @@ impl Packing {
     }
 }
 
-/// Reads `count` numbers; nothing may follow them.
+/// Reads `count` numbers; no bytes may follow them.
 pub(super) fn read<T: Whole>(mut reader: Reader<'_>, count: usize) -> Result<Vec<T>, BlockError> {
     let least = reader.number()?;
     let width = u32::from(reader.byte()?);
@@ -134,7 +134,7 @@ fn read_bits<T: Whole>(bytes: &[u8], width: u32, least: u64, count: usize) -> Re
     Ok(values)
 }
 
-/// Numbers of which some might not fit.
+/// Reads numbers that might not fit.
 #[cold]
 fn read_wide_bits<T: Whole>(
     bytes: &[u8],
@@ -145,7 +145,7 @@ fn read_wide_bits<T: Whole>(
     (0..count).map(|at| narrow(number(bytes, width, at).wrapping_add(least))).collect()
 }
 
-/// The number at a place, of at most [`WIDEST`] or 64 bits.
+/// The number at an index, of at most [`WIDEST`] or 64 bits.
 fn number(bytes: &[u8], width: u32, at: usize) -> u64 {
     let bit = at * width as usize;
     (window(bytes, bit / 8) >> (bit % 8)) & mask(width)

@@ -1,4 +1,4 @@
-//! The prediction of the columns of a block by each other, chosen by looking at its checks.
+//! The prediction of the columns of a block by each other, chosen by the values of its checks.
 
 use super::BlockError;
 use super::kind::PHASES;
@@ -16,15 +16,15 @@ pub(super) enum Signed {
 /// The choices of one block; one byte of its body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Prediction {
-    /// The phase that is what the others and the overhead leave of the total.
+    /// The phase that is the rest of the total after the others and the overhead.
     pub(super) implied: Option<usize>,
-    /// The response time is stored as it is, not against the total.
+    /// The response time is stored directly, not relative to the total.
     pub(super) raw_response: bool,
     /// The signed columns that hold negative numbers: only these pay the bit for the sign.
     negative: u8,
 }
 
-/// Stands for "no phase" in the three bits of the implied one.
+/// The value for "no phase" in the three bits of the implied one.
 const NO_PHASE: u8 = 7;
 
 impl Prediction {
@@ -57,7 +57,7 @@ impl Prediction {
     }
 }
 
-/// About how many bits it takes to store `values`: those that tell each from the mean.
+/// The approximate number of bits needed to store `values`: those of the differences from the mean.
 pub(super) fn spread(values: &[u32]) -> u64 {
     let count = values.len().max(1) as u64;
     let sum: u64 = values.iter().copied().map(u64::from).sum();
@@ -65,7 +65,7 @@ pub(super) fn spread(values: &[u32]) -> u64 {
     values.iter().map(|value| u64::from(u32::BITS - value.abs_diff(mean).leading_zeros())).sum()
 }
 
-/// The deviation from the usual interval that most checks have none of: the majority, if there is one.
+/// The usual interval, from which most checks do not deviate: that of the majority, if there is one.
 pub(super) fn usual(intervals: impl Iterator<Item = i64>) -> i64 {
     let (mut usual, mut lead) = (0, 0_u32);
     for interval in intervals {

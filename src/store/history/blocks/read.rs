@@ -1,6 +1,6 @@
-//! From a body to checks: all of them, those that match, or only what figures need.
+//! From a body to checks: all of them, the matching ones, or only the columns that figures need.
 //!
-//! The cheap columns come first (times and kinds); the others are decoded only if a check is wanted.
+//! The cheap columns come first (times and kinds); the others are decoded only if a check matches.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::model::history::Sample;
 use crate::model::service::ProbeRole;
 use crate::model::verdict::Vote;
 
-/// The checks of a block that are wanted.
+/// Filter of the checks of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
     /// Only these results; empty = all.
@@ -24,7 +24,7 @@ pub struct Wanted<'a> {
     pub from: Option<Timestamp>,
     /// Only checks before this instant.
     pub to: Option<Timestamp>,
-    /// Of all these only so many, the newest.
+    /// Maximum number of matching checks; the newest are taken.
     pub newest: Option<usize>,
 }
 
@@ -47,7 +47,7 @@ impl Body<'_> {
         self.matching(&Wanted::default())
     }
 
-    /// The checks that are wanted, oldest first.
+    /// The matching checks, oldest first.
     ///
     /// # Errors
     /// When the body is malformed.
@@ -85,7 +85,7 @@ impl Body<'_> {
         Ok(found)
     }
 
-    /// Every check as far as figures need it, oldest first.
+    /// Every check reduced to the fields for figures, oldest first.
     ///
     /// # Errors
     /// When the body is malformed.

@@ -148,7 +148,7 @@ fn total(entry: &Entry) -> u32 {
     entry.measurement.timings.total.map_or(0, Micros::get)
 }
 
-/// Returns what the total leaves when all phases are taken away, for every check that has `implied`.
+/// Returns the rest of the total after all phases, for every check that has `implied`.
 fn overheads(totals: &[u32], phases: &[[u32; PHASES]], implied: usize) -> Vec<i64> {
     let measured = totals.iter().zip(phases).filter(|(_, phases)| phases[implied] != 0);
     measured.map(|(total, phases)| difference(*total, sum(phases))).collect()

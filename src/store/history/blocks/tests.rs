@@ -1,4 +1,4 @@
-//! Tests of what a block promises: the same checks for any values, an error for any damage.
+//! Tests of the promises of a block: the same checks for any values, an error for any damage.
 
 use std::num::NonZeroU32;
 
@@ -101,7 +101,7 @@ fn healthy(checks: usize) -> Vec<Entry> {
     minutes.take(checks).map(check).collect()
 }
 
-/// With a checksum that fits again, so that what lies below it is put to the test.
+/// Recomputes the checksum, so that the layers below it are tested.
 fn resign(body: &mut Vec<u8>) {
     body.truncate(body.len().saturating_sub(4));
     let checksum = crc32fast::hash(body);

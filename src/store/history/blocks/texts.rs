@@ -17,10 +17,10 @@ const ZSTD: u8 = 1;
 const ZSTD_FROM_BYTES: usize = 96;
 /// zstd's default; higher levels gain nothing on a few kilobytes.
 const ZSTD_LEVEL: i32 = 3;
-/// More than that is stored plainly, so that a damaged length cannot ask for more memory.
+/// Texts longer than this are stored uncompressed, so that a damaged length cannot cause a larger allocation.
 const ZSTD_MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// The different texts of a block, and which of them each failure has.
+/// The distinct texts of a block, and the text of each failure.
 #[derive(Debug, Default)]
 pub(super) struct Texts<'a> {
     different: Vec<&'a str>,
@@ -38,7 +38,7 @@ impl<'a> Texts<'a> {
         self.of_failure.push(number);
     }
 
-    /// Appends the different texts; nothing if there is none.
+    /// Appends the distinct texts; nothing if there are none.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         if self.different.is_empty() {
             return;

@@ -12,7 +12,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// Returns what was not read yet.
+    /// Returns the unread bytes.
     pub(super) const fn rest(self) -> &'a [u8] {
         self.0
     }

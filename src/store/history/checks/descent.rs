@@ -1,8 +1,8 @@
 //! From the newest entry down to older ones, over rows and blocks, reading as little as a page needs.
 //!
-//! Segments, blocks and entries wait in the order of the newest time that they can hold. What can hold the newest is taken
-//! next: of a segment the summaries of its blocks are read, of a block its body, and an entry that nothing can precede is
-//! the next of the page. Blocks that hold nothing wanted, as their summaries say, are never read.
+//! Segments, blocks and entries wait in the order of the newest time that they can hold. The first in this order is
+//! taken next: of a segment the summaries of its blocks are read, of a block its body, and an entry that nothing can
+//! precede is the next of the page. Blocks without matching entries, according to their summaries, are never read.
 
 use std::collections::BTreeMap;
 
@@ -20,20 +20,20 @@ use crate::store::history::sealed::{self, BlockSummary};
 use crate::store::history::segments::Segment;
 use crate::store::history::segments::storage::{OpenSegment, SegmentStorage};
 
-/// Most segments whose summaries are read at the same time.
+/// Maximum number of segments whose summaries are read at the same time.
 const SEGMENTS_AT_ONCE: usize = 8;
-/// Segments to look into first for results that most blocks do not hold.
+/// Number of segments to read first for results that most blocks do not have.
 const SEGMENTS_IF_SPARSE: usize = 2;
-/// Most blocks whose bodies are read with one statement.
+/// Maximum number of blocks whose bodies are read with one statement.
 const BLOCKS_AT_ONCE: usize = 16;
 
 /// A page in the making.
 pub(super) struct Descent<'a> {
     storage: &'a SegmentStorage,
     question: &'a Question<'a>,
-    /// Segments that were not looked into yet; the newest is last.
+    /// Segments that were not opened yet; the newest is last.
     closed: Vec<Segment>,
-    /// Segments to look into next: more each time, for a page that needs two may need all.
+    /// Number of segments to open next: more each time, because a page that needs two may need all.
     ahead: usize,
     open: Vec<OpenSegment>,
     /// Blocks that were not read yet, by their last check, location and index in `open`.
@@ -57,7 +57,7 @@ impl<'a> Descent<'a> {
             storage,
             question,
             closed: segments.into_iter().rev().filter(overlaps).collect(),
-            // Failures are few: what is asked for them alone walks far.
+            // Failures are few: a query for failures alone reads many segments.
             ahead: if question.is_sparse() { SEGMENTS_IF_SPARSE } else { 1 },
             open: Vec::new(),
             blocks: BTreeMap::new(),
@@ -73,13 +73,13 @@ impl<'a> Descent<'a> {
     /// The entries of the page, newest first.
     ///
     /// # Errors
-    /// When the database fails, a segment is gone, or a block cannot be read.
+    /// When the database fails, a segment was dropped, or a block cannot be read.
     pub(super) async fn page(mut self) -> Result<Vec<StoredCheck>, HistoryError> {
         while self.missing() > 0 {
             let closed = self.closed.last().map(|segment| segment.purpose.to.plus_ms(-1));
             let unread = self.blocks.last_key_value().map(|((last_at, ..), _)| *last_at);
             let entry = self.entries.last_key_value().map(|((checked_at, _), _)| *checked_at);
-            // At the same moment a block may hold what comes first by its location.
+            // At the same moment a block may have an entry that comes first by its location.
             if entry > closed.max(unread) {
                 self.found.extend(self.entries.pop_last().map(|(_, check)| check));
             } else if closed.is_some() && closed >= unread {
@@ -135,7 +135,7 @@ impl<'a> Descent<'a> {
             statuses: self.question.statuses,
             from: Some(self.question.from),
             to: Some(self.question.to),
-            // One more: the entry at the cursor itself may be among them.
+            // One extra: the entry at the cursor itself may be among them.
             newest: Some(self.missing().saturating_add(1)),
         };
         for (summary, bytes) in summaries.iter().zip(&bodies) {
@@ -180,12 +180,12 @@ impl<'a> Descent<'a> {
 }
 
 impl Question<'_> {
-    /// Returns true when only results are wanted that most blocks do not hold.
+    /// Returns true when the filter matches only results that most blocks do not have.
     fn is_sparse(&self) -> bool {
         !self.statuses.is_empty() && !self.statuses.contains(&CheckStatus::Up)
     }
 
-    /// Returns how many checks of a block have a wanted status.
+    /// Returns how many checks of a block have a requested status.
     fn matches(&self, summary: &BlockSummary) -> usize {
         let count = |status: CheckStatus| match status {
             CheckStatus::Up => summary.up as usize,

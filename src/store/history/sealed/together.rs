@@ -1,5 +1,5 @@
-//! What several segments hold, read together: those of PostgreSQL are tables of one database, and one statement costs one
-//! exchange, however many of them it reads.
+//! Contents of several segments, read together: segments of PostgreSQL are tables of one database, and one statement
+//! costs one exchange, however many of them it reads.
 
 use sea_orm::{ConnectionTrait as _, DbBackend, DbErr, QueryResult, Statement, Value};
 
@@ -14,17 +14,17 @@ use crate::store::history::segments::storage::OpenSegment;
 /// Something of one of several segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found<T> {
-    /// The place of its segment among them.
+    /// The index of its segment among them.
     pub place: usize,
-    /// What it is.
+    /// The item.
     pub item: T,
 }
 
-/// The blocks of a service that have checks in `[from, to)`, in no order; only those that hold one of these results, if any
-/// are named.
+/// The blocks of a service that have checks in `[from, to)`, in no order; only those with one of these results, if
+/// any are named.
 ///
 /// # Errors
-/// When the database fails or a segment is gone.
+/// When the database fails or a segment was dropped.
 pub async fn summaries(
     segments: &[OpenSegment],
     service: ServiceKey,
@@ -45,10 +45,10 @@ pub async fn summaries(
     found(&rows.await?, super::summary)
 }
 
-/// The rollups of these services whose time begins in `[from, to)` or holds `from`, in no order.
+/// The rollups of these services whose time starts in `[from, to)` or contains `from`, in no order.
 ///
 /// # Errors
-/// When the database fails or a segment is gone.
+/// When the database fails or a segment was dropped.
 pub async fn rollups(
     segments: &[OpenSegment],
     services: &[ServiceKey],
@@ -81,8 +81,8 @@ pub async fn rollups(
     })
 }
 
-/// Reads with one statement. `part` returns what follows `SELECT` for a segment, and the values of its own parameters, the
-/// first of which has the given number: those before are shared.
+/// Reads with one statement. `part` returns the text after `SELECT` for a segment, and the values of its own
+/// parameters, the first of which has the given number: those before are shared.
 async fn read(
     segments: &[OpenSegment],
     shared: &[Value],

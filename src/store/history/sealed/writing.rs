@@ -14,7 +14,7 @@ const BLOCK_COLUMNS: &str =
 const BLOCK_WIDTH: usize = 10;
 const ROLLUP_COLUMNS: &str = "segment, batch, service_id, location_id, start, body";
 const ROLLUP_WIDTH: usize = 6;
-/// Most rows per statement.
+/// Maximum number of rows per statement.
 const CHUNK_MAX_ROWS: usize = 256;
 
 /// Writes into a segment under a batch that does not count yet.
@@ -65,7 +65,7 @@ fn block_values(batch: BatchKey, series: Series, block: &Block) -> [Value; BLOCK
     ]
 }
 
-/// Removes what was written for a batch that never came to count.
+/// Removes the rows of a batch that was never published.
 ///
 /// # Errors
 /// When the database fails.

@@ -5,11 +5,11 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// Takes the lock that a pass of the compaction holds, or a backup; `None` while somebody else does. It lasts as long as the file
-/// is open. `history` is the file of the history, or the folder of its segments.
+/// Takes the lock of a compaction pass or a backup; `None` while another process holds it. It lasts as long as the
+/// file is open. `history` is the file of the history, or the folder of its segments.
 ///
 /// # Errors
-/// When the file of the lock cannot be used.
+/// When the lock file cannot be used.
 pub fn lock_segments(history: &Path) -> io::Result<Option<File>> {
     let path = history.with_extension("segments.lock");
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;

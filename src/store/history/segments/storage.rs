@@ -1,7 +1,8 @@
-//! The storage of segments: a file each beside the history database (SQLite), or a pair of its partitions (PostgreSQL).
+//! The storage of segments: a file each beside the history database (SQLite), or a pair of its partitions
+//! (PostgreSQL).
 //!
-//! Dropping a segment removes a file or a partition: no row is deleted, nothing is vacuumed. Whoever reads a segment that
-//! has been dropped meanwhile gets an error, never an empty answer.
+//! Dropping a segment removes a file or a partition: no row is deleted, nothing is vacuumed. A reader of a segment
+//! that was dropped meanwhile gets an error, never an empty result.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -19,11 +20,11 @@ use crate::store::history::segments::folder_lock::lock_segments;
 use crate::store::history::segments::{Segment, SegmentId};
 use crate::store::{HistoryError, Reader};
 
-/// Page size of a segment file. Most of a block lies in overflow pages; smaller pages waste less at its ends.
+/// Page size of a segment file. Most of a block is in overflow pages; smaller pages waste less at its ends.
 const PAGE_BYTES: u32 = 1_024;
 /// Connections to one segment file: a writer and readers of the API.
 const CONNECTIONS: u32 = 3;
-/// The time for which a connection to a segment file is kept without use.
+/// The time for which an unused connection to a segment file is kept.
 const IDLE: Duration = Duration::from_secs(60);
 /// Segments of PostgreSQL that one statement reads.
 const PARTITIONS_TOGETHER: usize = 16;
@@ -49,7 +50,7 @@ pub struct Files {
     open: Arc<Mutex<HashMap<SegmentId, DatabaseConnection>>>,
 }
 
-/// How one question reads its segments.
+/// Batch sizes for reading several segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadingPace {
     /// Segments that one statement reads.
@@ -79,7 +80,7 @@ pub struct OpenSegment {
 }
 
 impl SegmentStorage {
-    /// Beside this SQLite file: a folder of the same name, ending in `.segments`.
+    /// Beside this SQLite file: a folder of the same name with the extension `.segments`.
     pub(in crate::store) fn beside(file: &Path, limits: &StoreLimits) -> Self {
         Self::Files(Files {
             folder: file.with_extension("segments"),
@@ -88,7 +89,7 @@ impl SegmentStorage {
         })
     }
 
-    /// Makes the segment's file or partitions, if they are not there.
+    /// Creates the segment's file or partitions, if they do not exist.
     ///
     /// # Errors
     /// When the folder cannot be written or the database fails.
@@ -131,18 +132,18 @@ impl SegmentStorage {
         Ok(open)
     }
 
-    /// How many segments are read with one statement, and how many statements at the same time.
+    /// Returns how many segments are read with one statement, and how many statements run at the same time.
     #[must_use]
     pub const fn pace(&self) -> ReadingPace {
         match self {
-            // Each has connections of its own.
+            // Each file has connections of its own.
             Self::Files(_) => ReadingPace { together: 1, at_once: FILES_AT_ONCE },
-            // They share the connections of the history, and so do results that are to be written.
+            // They share the connections of the history with the writers of results.
             Self::Partitions(_) => ReadingPace { together: PARTITIONS_TOGETHER, at_once: 1 },
         }
     }
 
-    /// Drops a segment with all that it holds. One that is gone already is no error.
+    /// Drops a segment with all its contents. A missing one is not an error.
     ///
     /// # Errors
     /// When the file cannot be removed or the database fails.
@@ -158,7 +159,7 @@ impl SegmentStorage {
         }
     }
 
-    /// Returns true when the segment's file is gone.
+    /// Returns true when the segment's file does not exist any more.
     #[must_use]
     pub fn is_lost(&self, id: SegmentId) -> bool {
         match self {
@@ -167,7 +168,7 @@ impl SegmentStorage {
         }
     }
 
-    /// Bytes that the segment takes, indexes included; 0 when it is gone.
+    /// Size of the segment in bytes, indexes included; 0 when it was dropped.
     ///
     /// # Errors
     /// When the database fails.
@@ -186,7 +187,7 @@ impl SegmentStorage {
         }
     }
 
-    /// Moves what the write-ahead log of a segment holds into its file, when nothing more is to come.
+    /// Moves the contents of a segment's write-ahead log into its file, when nothing more is to come.
     ///
     /// # Errors
     /// When the database fails.
@@ -214,7 +215,7 @@ impl Files {
         self.folder.join(format!("{id:08}.db"))
     }
 
-    /// The file and what SQLite keeps beside it.
+    /// The file and the files that SQLite keeps beside it.
     fn files(&self, id: SegmentId) -> [PathBuf; 3] {
         let file = self.file(id);
         ["", "-wal", "-shm"].map(|ending| {
@@ -224,7 +225,7 @@ impl Files {
         })
     }
 
-    /// Takes the lock on the files; `None` while somebody else holds it.
+    /// Takes the lock on the files; `None` while another process holds it.
     pub(in crate::store) fn lock(&self) -> Result<Option<File>, HistoryError> {
         let failed = |error| {
             let problem = format!("the lock of {} cannot be taken: {error}", self.folder.display());
@@ -315,7 +316,7 @@ async fn make_partitions(connection: &Reader, id: SegmentId) -> Result<(), DbErr
     Ok(())
 }
 
-/// The statements that make a segment's partitions, if they are not there.
+/// The statements that create a segment's partitions, if they do not exist.
 pub(in crate::store) fn partition_texts(id: SegmentId) -> [String; 8] {
     [
         format!("CREATE TABLE IF NOT EXISTS check_block_{id} PARTITION OF check_block FOR VALUES IN ({id})"),

@@ -12,10 +12,10 @@ use crate::model::service::{NamedService, ServiceKey};
 use crate::store::maintenances::links::{NamedPage, named_pages, sort_by_name};
 use crate::store::{MainError, named};
 
-/// Series looked at in one statement.
+/// Series per statement.
 const AT_ONCE: usize = 1_000;
 
-/// What the maintenances of a series are linked with.
+/// The services and pages linked with the maintenances of a series.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeriesLinks {
     /// The services that they cover.

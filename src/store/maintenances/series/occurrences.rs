@@ -1,4 +1,4 @@
-//! The occurrences of series: which maintenances stand for them, and which windows people took out.
+//! The occurrences of series: the maintenance of each window, and the windows that members removed.
 
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{
@@ -16,8 +16,8 @@ use crate::store::maintenances::from_row;
 
 const SCHEDULED: &str = MaintenanceStatus::Scheduled.as_str();
 
-/// The maintenances of the series that wait, and all those whose window begins at `from` or later, by key. They are kept from
-/// others until the transaction ends.
+/// The scheduled maintenances of the series, and all those whose window starts at `from` or later, by key. They are
+/// locked until the transaction ends.
 ///
 /// # Errors
 /// When the database fails.
@@ -49,7 +49,7 @@ pub async fn standing(
     Ok(rows.into_iter().map(standing).collect())
 }
 
-/// The maintenances that stand for windows of the series from `from` on, by their start, and those that wait.
+/// The maintenances of windows of the series from `from` on, by their start, and those that are scheduled.
 ///
 /// # Errors
 /// When the database fails or a row cannot be read.
@@ -86,7 +86,7 @@ pub async fn keys(
     Ok(mine.order_by_asc(Column::Id).into_tuple().all(connection).await?)
 }
 
-/// Takes the window of this maintenance out of its series, if it has one: it is not created again.
+/// Removes the window of this maintenance from its series, if it has one: it is not created again.
 ///
 /// # Errors
 /// When the database fails.
@@ -119,7 +119,7 @@ pub async fn skip_all(
     Ok(())
 }
 
-/// The windows that people took out of the series, in order.
+/// The windows that members removed from the series, in order.
 ///
 /// # Errors
 /// When the database fails.
@@ -137,7 +137,7 @@ pub async fn skips(
     Ok(skips.into_iter().map(Timestamp::from_ms).collect())
 }
 
-/// Forgets windows that were taken out.
+/// Deletes removed windows.
 ///
 /// # Errors
 /// When the database fails.

@@ -21,7 +21,7 @@ pub async fn unlink(connection: &impl ConnectionTrait, service: ServiceKey) -> R
     Ok(())
 }
 
-/// Cancels a series: it makes no more maintenances.
+/// Cancels a series: it creates no more maintenances.
 ///
 /// # Errors
 /// When the database fails.
