@@ -1,4 +1,4 @@
-//! A target that keeps silent: before its time-out is over, the other locations look as well.
+//! A target that does not answer: before the timeout ends, the other locations check as well.
 
 use actix::{Context, Handler};
 
