@@ -1,8 +1,8 @@
-//! Authorities that trusted ones vouch for, where the TLS library does not follow them itself.
+//! Intermediate authorities that trusted ones have issued, where the TLS library does not follow them itself.
 //!
-//! It follows six certificates between one and its authority, and takes no authority as a server. Here each certificate
-//! is verified alone, from the trusted authorities downwards, and is then trusted for this one chain. What the library
-//! knows of names that an authority may vouch for stays with it: nothing below such an authority is verified here.
+//! The library follows at most six certificates up to an authority, and accepts no authority as a server. Here each
+//! certificate is verified alone, from the trusted authorities downwards, and is then trusted for this one chain. Name
+//! constraints are left to the library: nothing below an authority that has them is verified here.
 
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm, TrustAnchor, UnixTime};
@@ -11,10 +11,10 @@ use x509_parser::asn1_rs::Any;
 use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::time::ASN1Time;
 
-/// The most signatures that are checked for one chain, as in the TLS library.
+/// Maximum number of signatures that are verified for one chain, as in the TLS library.
 const SIGNATURES_MAX: usize = 100;
 
-/// The issuers of one chain that are verified.
+/// The verified issuers of one chain.
 pub(super) struct VerifiedIssuers<'a> {
     roots: &'a RootCertStore,
     verified: RootCertStore,
@@ -24,7 +24,7 @@ pub(super) struct VerifiedIssuers<'a> {
 }
 
 impl<'a> VerifiedIssuers<'a> {
-    /// Verifies as many of these certificates as can be; `None` for a time that no certificate knows.
+    /// Verifies as many of these certificates as possible; `None` for a time that certificates cannot express.
     pub(super) fn find(
         others: &[CertificateDer<'_>],
         roots: &'a RootCertStore,
@@ -34,7 +34,7 @@ impl<'a> VerifiedIssuers<'a> {
         let now = ASN1Time::from_timestamp(i64::try_from(now.as_secs()).ok()?).ok()?;
         let verified = RootCertStore::empty();
         let mut issuers = Self { roots, verified, algorithms, now, signatures_left: SIGNATURES_MAX };
-        // Servers send the highest one last.
+        // Servers send the certificate next to the authority last.
         let mut waiting: Vec<Candidate<'_>> = others.iter().rev().filter_map(Candidate::read).collect();
         let below = others.len().saturating_sub(1);
         loop {
@@ -46,12 +46,12 @@ impl<'a> VerifiedIssuers<'a> {
         }
     }
 
-    /// Those that are verified, as authorities for the rest of the chain.
+    /// The verified certificates, as authorities for the rest of the chain.
     pub(super) const fn authorities(&self) -> &RootCertStore {
         &self.verified
     }
 
-    /// Returns true when a trusted or verified authority vouches for a server's certificate.
+    /// Returns true when a trusted or verified authority has issued a server's certificate.
     pub(super) fn vouch_for(&mut self, own: &CertificateDer<'_>) -> bool {
         Candidate::read(own).is_some_and(|own| own.serves_at(self.now) && self.have_signed(&own))
     }
@@ -77,7 +77,7 @@ impl<'a> VerifiedIssuers<'a> {
     }
 }
 
-/// A certificate that the TLS library can read: of version 3, without critical extensions that are not known.
+/// A certificate that the TLS library can read: version 3, without unknown critical extensions.
 struct Candidate<'a> {
     der: &'a CertificateDer<'a>,
     certificate: X509Certificate<'a>,
@@ -90,7 +90,7 @@ impl<'a> Candidate<'a> {
         Some(Self { der, certificate })
     }
 
-    /// Valid now, and not meant for something else than servers.
+    /// Returns true if it is valid at `now` and not restricted to uses other than servers.
     fn serves_at(&self, now: ASN1Time) -> bool {
         let for_servers = match self.certificate.extended_key_usage() {
             Ok(usage) => usage.is_none_or(|usage| usage.value.server_auth),
@@ -99,7 +99,7 @@ impl<'a> Candidate<'a> {
         for_servers && self.certificate.validity().is_valid_at(now)
     }
 
-    /// An authority that may have at most this many others below it.
+    /// Returns true for an authority that may have `below` others below it.
     fn may_issue(&self, below: usize) -> bool {
         let is_authority = match self.certificate.basic_constraints() {
             Ok(Some(limits)) => {
@@ -134,7 +134,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// The contents of the first DER value, and what follows it.
+/// Returns the contents of the first DER value, and the rest.
 fn split(der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (rest, value) = Any::from_der(der).ok()?;
     Some((value.data, rest))

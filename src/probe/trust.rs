@@ -1,7 +1,7 @@
 //! The certificate trust of checks: a chain is judged by the authorities that the gate reads, and the wall clock.
 //!
-//! Revocation is not checked. A connection that only reads a certificate demands the proof that the server holds its key;
-//! one for which verification is switched off demands nothing.
+//! Revocation is not checked. A connection that only reads a certificate demands proof that the server holds its key;
+//! one with verification switched off demands nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use x509_parser::x509::X509Version;
 use crate::egress::{self, CaFileError};
 use crate::probe::issuers::VerifiedIssuers;
 
-/// The least bits of an RSA key that the TLS library checks signatures with.
+/// Smallest RSA key in bits for which the TLS library verifies signatures.
 const RSA_BITS_MIN: usize = 2_048;
 
-/// Every scheme by which a server may sign, the better ones first: where nothing is checked, an old server shall find
-/// its own.
+/// Every signature scheme, the better ones first: where nothing is verified, an old server has to find one that it
+/// supports.
 const ALL_SCHEMES: [SignatureScheme; 13] = [
     SignatureScheme::ECDSA_NISTP256_SHA256,
     SignatureScheme::ECDSA_NISTP384_SHA384,
@@ -56,7 +56,7 @@ impl Trust {
         Ok(Self { roots: egress::authorities(ca_file)?, algorithms })
     }
 
-    /// Checks that a chain is valid now, trusted, and for this name; the first certificate is the server's own.
+    /// Verifies that a chain is valid now, trusted, and for this name; the first certificate is the server's own.
     pub(crate) fn judge(
         &self,
         chain: &[CertificateDer<'_>],
@@ -81,7 +81,7 @@ impl Trust {
         judge().map_err(|error| CertificateFlaw::explain(own, error))
     }
 
-    /// Checks the chain, in two steps where the TLS library stops by itself.
+    /// Verifies the chain, in two steps where the TLS library stops by itself.
     fn follow(
         &self,
         own: &CertificateDer<'_>,
@@ -109,10 +109,10 @@ impl Trust {
     }
 }
 
-/// The ways in which a connection treats the certificate it is shown.
+/// The ways in which a connection treats the server's certificate.
 #[derive(Debug)]
 pub(crate) enum Verifier {
-    /// Accepts what the authorities vouch for.
+    /// Accepts certificates issued by trusted authorities.
     Strict(Arc<Trust>),
     /// Accepts any certificate whose key the server proves to hold.
     Lenient(WebPkiSupportedAlgorithms),
@@ -121,7 +121,7 @@ pub(crate) enum Verifier {
 }
 
 impl Verifier {
-    /// The algorithms by which signatures are checked; `None` when they are not.
+    /// The algorithms for verifying signatures; `None` when they are not verified.
     fn algorithms(&self) -> Option<&WebPkiSupportedAlgorithms> {
         match self {
             Self::Strict(trust) => Some(&trust.algorithms),
@@ -130,7 +130,7 @@ impl Verifier {
         }
     }
 
-    /// Checks a signature of the handshake, when that is asked for.
+    /// Verifies a signature of the handshake, if required.
     fn check_signature(
         &self,
         certificate: &CertificateDer<'_>,
@@ -145,7 +145,7 @@ impl Verifier {
     }
 }
 
-/// What is wrong with a certificate, where the TLS library only says that something is.
+/// The exact flaw of a certificate, where the TLS library reports none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CertificateFlaw {
     #[error("The RSA key of the certificate has {bits} bits; 2,048 are the least that is trusted")]
@@ -161,7 +161,7 @@ pub(crate) enum CertificateFlaw {
 }
 
 impl CertificateFlaw {
-    /// The error with its reason, if it is one of these.
+    /// Returns the error with its reason, if it is one of these flaws.
     fn explain(certificate: &CertificateDer<'_>, error: Error) -> Error {
         match Self::find(certificate, &error) {
             Some(flaw) => CertificateError::Other(OtherError(Arc::new(flaw))).into(),
@@ -194,7 +194,7 @@ impl CertificateFlaw {
     }
 }
 
-/// What the TLS library does not do.
+/// Limitations of the TLS library.
 #[derive(Clone, Copy)]
 enum LibraryStop {
     CriticalExtension,
@@ -204,7 +204,7 @@ enum LibraryStop {
 }
 
 impl LibraryStop {
-    /// The library's own errors are told by their text alone.
+    /// Recognises the library's own errors, by their text only.
     fn read(error: &Error) -> Option<Self> {
         let Error::InvalidCertificate(CertificateError::Other(other)) = error else {
             return None;
