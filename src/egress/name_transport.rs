@@ -1,8 +1,7 @@
-//! The way of the resolver's questions over the network: as Tokio has it, but datagrams are read as tolerantly as glibc
-//! reads them.
+//! The network transport of the resolver: that of Tokio, except that datagrams are parsed as leniently as in glibc.
 //!
-//! hickory-resolver refuses a message for any record that it cannot parse, and reads no more than 512 bytes without EDNS. It is
-//! given the readable part, and of more addresses than fit as many as do.
+//! hickory-resolver refuses a message with any record that it cannot parse, and reads no more than 512 bytes without EDNS. It
+//! receives the readable part, with as many addresses as fit.
 
 use std::future::Future;
 use std::io;
@@ -19,7 +18,7 @@ use tokio::net::UdpSocket;
 
 use super::dns_answer::{DATAGRAM_MAX_BYTES, read_answer};
 
-/// The bit of a message's third byte that says that it is truncated.
+/// The bit of a message's third byte that marks it as truncated.
 const TRUNCATED: u8 = 0x02;
 
 type Opening<T> = Pin<Box<dyn Send + Future<Output = io::Result<T>>>>;
@@ -53,7 +52,7 @@ impl RuntimeProvider for NameTransport {
     }
 }
 
-/// A socket that gives the readable part of an answer.
+/// A socket that returns the readable part of an answer.
 pub(crate) struct AnswerSocket(UdpSocket);
 
 impl DnsUdpSocket for AnswerSocket {
@@ -80,7 +79,7 @@ impl DnsUdpSocket for AnswerSocket {
     }
 }
 
-/// The message with as many of its records as fit. That some are missing does not make it truncated.
+/// Encodes the message with as many of its records as fit, without marking it as truncated.
 fn encoded(message: &Message, max_bytes: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = BinEncoder::new(&mut bytes);
