@@ -96,7 +96,7 @@ struct Tail<'a> {
 impl<'a> Tail<'a> {
     async fn begin(sources: &'a Sources) -> Result<Self, StoreError> {
         let Databases { main, history } = &sources.databases;
-        // A database without a change counter is shared: other processes write to it at the same time.
+        // `None` on PostgreSQL, where other processes write at the same time.
         let is_shared = main.changes().is_none();
         let at_ms = sources.guard.now().ms();
         let batches = sources.news.batches();
