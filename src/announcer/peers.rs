@@ -49,9 +49,9 @@ pub enum Question {
         /// The ping.
         ping: Ping,
     },
-    /// A request of the token with this database key has come: how many may still come?
+    /// Count a request of the token with this database key.
     Count(i64),
-    /// What have you stored lately?
+    /// Request for recently stored results.
     Stored(After),
 }
 
@@ -64,7 +64,7 @@ pub struct Changed {
     pub revision: i64,
 }
 
-/// What an owner answers.
+/// The answer of another node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// It is done.

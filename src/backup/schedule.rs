@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns: age of the newest in minutes, whether one is due that is made every hour.
+    /// Columns: age of the newest one in minutes, whether a backup with an interval of an hour is due.
     #[rstest]
     #[case(None, true)]
     #[case(Some(0), false)]

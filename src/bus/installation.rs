@@ -23,11 +23,9 @@ use crate::model::node::NodeName;
 
 /// The choices of the last run.
 const CHOICES: &str = "nats-config.toml";
-/// The server's configuration.
 const CONFIGURATION: &str = "nats-server.conf";
 /// The authority's certificate, which clients pin.
 const AUTHORITY: &str = "tls/ca.pem";
-/// The authority's key.
 const AUTHORITY_KEY: &str = "keys/authority.key";
 /// The key of the server's certificate.
 const SERVER_KEY: &str = "tls/server.key";

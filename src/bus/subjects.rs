@@ -235,7 +235,7 @@ mod tests {
             prop_assert_eq!(location(&token(&one)), Ok(one));
         }
 
-        /// Whatever arrives is read or refused; what is read is spelled as it came.
+        /// Every text is parsed or refused; a parsed one has the same spelling again.
         #[test]
         fn no_subject_has_two_spellings(text in "(wk|[$]KV)([.][a-z_]{0,14}){0,2}([.][a-z0-9=+.]{0,4}){0,3}") {
             if let Ok(subject) = text.parse::<Subject>() {

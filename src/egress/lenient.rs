@@ -142,7 +142,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for LenientStream<S> {
             ready!(Pin::new(&mut this.stream).poll_read(context, &mut piece))?;
             if piece.filled().is_empty() {
                 return match &this.stage {
-                    // The library would take an empty chunk for the end of the body.
+                    // The library would take the end of the connection for the end of the body.
                     Stage::Chunks(reader) if reader.is_bare() => {
                         Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()))
                     }

@@ -57,7 +57,6 @@ pub(crate) struct SystemNames {
 pub(crate) struct NameSnapshot {
     /// Asks the servers.
     pub(crate) resolver: Resolver<NameTransport>,
-    /// The hosts file.
     pub(crate) hosts: Arc<Hosts>,
     /// The servers, in the order of the configuration.
     pub(crate) servers: Arc<[SocketAddr]>,

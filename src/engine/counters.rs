@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Starts that were so many milliseconds late, and the bound that 99 of 100 kept.
+    /// Numbers of starts with their lateness in milliseconds, and the expected 99th percentile.
     #[rstest]
     #[case::none(&[], None)]
     #[case::on_time(&[(100, 0)], Some(1))]

@@ -92,7 +92,6 @@ impl Reply {
         drop(self.to.try_send(StillSilent { attempt, sequence, started }));
     }
 
-    /// Sends the reply.
     pub(super) fn give(mut self, started: Instant, outcome: Outcome) {
         self.finish(started, outcome);
     }

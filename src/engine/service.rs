@@ -79,7 +79,6 @@ pub struct CheckFinished {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) struct StillSilent {
-    /// The attempt.
     pub(super) attempt: Attempt,
     /// The sequence number it was started with.
     pub(super) sequence: u32,

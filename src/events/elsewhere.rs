@@ -150,7 +150,7 @@ mod tests {
         Recent { place, results: Vec::new(), is_whole, has_more: false }
     }
 
-    /// A node that was there from the start, answers, begins anew, and goes; another one comes.
+    /// A known node that answers, restarts its count, and disappears; another one appears.
     #[test]
     fn who_listens_comes_again_when_something_is_missing_and_only_then() {
         let elsewhere = Elsewhere::default();

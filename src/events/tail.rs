@@ -291,8 +291,8 @@ async fn all_after<T, E, F: Future<Output = Result<Vec<T>, E>>>(
     }
 }
 
-/// Removes earlier changes of an object that is published anyway: it is published in its present state. Services that it no
-/// longer concerns are taken over into the published change.
+/// Merges later updates of an object into its first event of the batch, which shows the present state anyway. Services that
+/// an update no longer concerns are added to that event.
 #[must_use]
 pub fn without_repetitions(happened: Vec<Event>) -> Vec<Event> {
     let mut told: Vec<Event> = Vec::new();

@@ -152,7 +152,7 @@ mod tests {
     use crate::model::event::{Act, Kind};
     use crate::store::events::Event;
 
-    /// Words everything after this time.
+    /// Renders everything after this time.
     struct After(Duration);
 
     impl Tell for After {

@@ -165,14 +165,14 @@ mod tests {
         Timestamp::from_ms(seconds * 1_000)
     }
 
-    /// Down since 90 s; whoever it waits for was asked at 100 s and has time until 110 s.
+    /// Down since 90 s; the checks that it waits for were requested at 100 s, until 110 s.
     fn outage(is_unreachable: bool) -> Outage {
         let unreachable_since = is_unreachable.then_some(at(90));
         let begun = Outage::begun(1, 5, OutageKind::Down, at(90));
         Outage { unreachable_since, ..begun.asked(at(100), at(110)) }
     }
 
-    /// Its newest look began at `looked`, and its verdict is sure since `sure`.
+    /// Its newest check began at `looked`, and its verdict is sure since `sure`.
     fn seen(verdict: Verdict, looked: i64, sure: Option<i64>) -> Seen {
         let (last_check_at, sure_since) = (Some(at(looked)), sure.map(at));
         let snapshot = Snapshot { verdict, last_check_at, sure_since, ..Snapshot::default() };
@@ -180,12 +180,12 @@ mod tests {
         Seen { address, can_look: true, is_blind: false, snapshot }
     }
 
-    /// One that reports itself, such as a heartbeat.
+    /// A service that reports itself, such as a heartbeat.
     fn reporting(verdict: Verdict) -> Seen {
         Seen { can_look: false, ..seen(verdict, 99, None) }
     }
 
-    /// One that is paused, or whose locations are away.
+    /// A service that is paused, or whose locations are offline.
     fn blind(verdict: Verdict) -> Seen {
         Seen { is_blind: true, ..reporting(verdict) }
     }
@@ -235,7 +235,7 @@ mod tests {
         assert!(Wait { outage: &outage(false), asked: vec![], now: at(101) }.is_over_early());
     }
 
-    /// Looked at every 300 ms; the times in seconds at which it is asked again.
+    /// Polled every 300 ms; the times in seconds at which the check is requested again.
     #[rstest]
     #[case::it_has_looked(101, &[])]
     #[case::it_has_not_heard(99, &[102, 104, 106, 108])]

@@ -232,7 +232,7 @@ mod tests {
         ChannelSign::Failed { source: FailureSource::Channel, retry_after }
     }
 
-    /// A circuit after these tries, one after the other.
+    /// A circuit after these consecutive attempts.
     fn after(signs: &[ChannelSign]) -> CircuitBreaker {
         let mut circuit = CircuitBreaker::default();
         for sign in signs {
@@ -242,7 +242,7 @@ mod tests {
         circuit
     }
 
-    /// The seconds for which further tries wait, and first tries.
+    /// The seconds for which further attempts and first attempts have to wait.
     fn waits(circuit: &CircuitBreaker) -> (i64, i64) {
         let wait = |is_first_try| {
             (0..=1_000).find(|s| circuit.admits(is_first_try, NOW.plus_ms(s * 1_000))).unwrap()
@@ -309,7 +309,7 @@ mod tests {
         );
     }
 
-    /// They do not lengthen the time for which the circuit is open: those that wait may be thousands.
+    /// They do not lengthen the time for which the circuit is open: there may be thousands of waiting messages.
     #[test]
     fn first_tries_go_every_two_seconds_while_the_circuit_is_open() {
         let mut circuit = after(&[message(1), message(2), message(3), message(4), message(5)]);

@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(masked(text.to_owned(), secrets, false), shown);
     }
 
-    /// `Basic` and `AUTH PLAIN` put a name before a password, of any length.
+    /// `Basic` and `AUTH PLAIN` put a name of any length before a password.
     #[rstest]
     #[case("a:")]
     #[case("ab:")]

@@ -31,10 +31,8 @@ pub(crate) struct Route {
     pub(crate) resolved: usize,
 }
 
-/// An open connection.
 #[derive(Debug)]
 pub(crate) struct Reached {
-    /// The connection.
     pub(crate) stream: TcpStream,
     /// The family that still has to be tested, with `smart_dualstack`.
     pub(crate) other: Option<Route>,

@@ -7,7 +7,7 @@ use crate::probe::fact::{Fact, Facts};
 pub struct CheckFinding {
     /// The name that conditions use.
     pub field: &'static str,
-    /// What was found.
+    /// The value.
     pub value: FindingValue,
 }
 

@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(find("a", &in_a_text, ""), Some(number("1")));
     }
 
-    /// What was completely seen counts; of the rest nothing is said.
+    /// Values that were read completely are found; the others are undecided.
     #[rstest]
     #[case("status", Some(text("ok")))]
     #[case("n", Some(number("1")))]
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(find("b"), JsonSearch::Undecided);
     }
 
-    /// What `serde_json` makes of the same path.
+    /// The value at the same path according to `serde_json`.
     fn oracle<'v>(path: &str, document: &'v Value) -> Option<&'v Value> {
         path.split('.').try_fold(document, |value, segment| match value {
             Value::Array(items) => items.get(index(segment)?),

@@ -73,7 +73,6 @@ impl<'a> JsonScanner<'a> {
         self.depth
     }
 
-    /// Reads the next token.
     pub(super) fn next_token(&mut self) -> Result<JsonToken<'a>, ScanEnd> {
         loop {
             let Some(byte) = self.skip_space() else {
@@ -315,7 +314,7 @@ mod tests {
         assert_eq!(end, ScanEnd::Invalid);
     }
 
-    /// Wherever a document is cut, its beginning is no other document, but for the white space at its end.
+    /// A document that is truncated anywhere is no other document, except for white space at its end.
     #[test]
     fn the_beginning_of_a_document_is_cut() {
         let document = br#"{"a": [1, 23, {"b": "c\u00e9\""}, true, false, null, -1.5e-7], "d": ""}"#;

@@ -21,7 +21,6 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// Evaluates the conditions.
     pub(crate) fn judge(self, conditions: &[Condition], facts: &impl Facts) -> Outcome {
         let deciding = DecidingConditions::of(conditions, facts);
         let met = deciding.worst.map(|condition| {

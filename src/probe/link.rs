@@ -28,7 +28,6 @@ impl Wire {
         self.received
     }
 
-    /// The stream itself.
     pub(crate) const fn tcp(&self) -> &TcpStream {
         &self.stream
     }

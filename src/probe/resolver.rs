@@ -285,8 +285,8 @@ mod tests {
         Name::from_ascii(text).unwrap()
     }
 
-    /// A server that dies after one answer, which it gives when all questions have been asked: the answer is read after the
-    /// other question was asked, and says nothing about who is silent then.
+    /// A server that dies after one answer, which it sends when all questions have been asked: the answer is read after the
+    /// other question was asked, and is no evidence about a silent name or server.
     #[tokio::test]
     async fn an_answer_to_an_older_question_is_no_evidence() {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();

@@ -114,8 +114,8 @@ mod tests {
     const RESPONSE: u8 = 0x80;
     const REFUSED: u8 = 5;
 
-    /// Whether servers that answer these questions are silent about the name alone. The second is about A, the third
-    /// about AAAA. Each server ends by an answer to nothing, so that nobody waits for a time.
+    /// Returns true if servers that answer these questions are silent about the name only. The second question is about A, the
+    /// third about AAAA. Each server ends with an answer to no question, so that no timeout is needed.
     async fn is_of_name(servers: &[&[usize]], code: u8) -> bool {
         let mut sockets = Vec::new();
         for _ in servers {

@@ -142,7 +142,7 @@ mod tests {
         LocalSet::new().run_until(look).await;
     }
 
-    /// Each turn takes a millisecond, and a thousand tasks wait for one.
+    /// Each poll takes a millisecond, and a thousand tasks wait for one.
     #[tokio::test]
     #[expect(clippy::disallowed_methods, reason = "it keeps the thread busy on purpose")]
     async fn a_queue_that_is_too_long_is_a_stall() {

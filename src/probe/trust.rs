@@ -40,7 +40,6 @@ const ALL_SCHEMES: [SignatureScheme; 13] = [
     SignatureScheme::RSA_PKCS1_SHA1,
 ];
 
-/// The trusted authorities.
 #[derive(Debug)]
 pub(crate) struct Trust {
     roots: RootCertStore,

@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(judged(foreign, 3, 0).refused, [Refusal::Malformed]);
     }
 
-    /// So many results of a service, so far apart.
+    /// A number of results of a service, and the time between them.
     #[rstest]
     #[case::a_hurry(512, 1_000, true)]
     #[case::a_hurry_that_others_ask_to_look_in(512, 500, true)]

@@ -34,7 +34,7 @@ use crate::store::{Databases, MainError};
 const PAGE: u64 = 500;
 /// The wait after a failure.
 const RETRY: Duration = Duration::from_secs(1);
-/// Purpose of the key for digests of definitions.
+/// Purpose for which digests of definitions are signed.
 const PURPOSE: &str = "definition of a location";
 
 /// Distributes definitions to locations. Cheap to clone.

@@ -31,7 +31,7 @@ mod tests {
 
     use super::*;
 
-    /// Like a connection to a database that is given back while a query is under way.
+    /// Like a database connection that is returned to its pool during a query.
     struct NeedsRuntime(Option<oneshot::Sender<bool>>);
 
     impl Drop for NeedsRuntime {

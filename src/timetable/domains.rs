@@ -51,7 +51,6 @@ pub struct DomainClock {
     watch: DomainWatch,
 }
 
-/// Check the due domains.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 struct Tick;

@@ -224,7 +224,7 @@ mod tests {
         fn a_part_of_a_batch_is_none(cut in 1_usize..200) {
             let bytes = ResultBatch::messages(&[record(1, 1, "a"), record(2, 2, "b")], NOW, &|_| 1).remove(0).bytes;
             let shorter = &bytes[..bytes.len() - cut.min(bytes.len())];
-            // What ends between two results is a shorter batch.
+            // Truncation between two results gives a shorter batch.
             let read = ResultBatch::read(shorter).map(|batch| batch.records.len());
             prop_assert!(read != Ok(2));
         }

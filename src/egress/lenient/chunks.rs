@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns: what came, what is rewritten, and its content.
+    /// Columns: received data, rewritten data, and their content.
     #[rstest]
     #[case("3\r\nabc\r\n0\r\n\r\n", Chunked::Complete, "abc")]
     #[case("3\nabc\n0\n\n", Chunked::Complete, "abc")]

@@ -33,7 +33,6 @@ const CONNECT_MAX: Duration = Duration::from_secs(30);
 /// Maximum number of addresses of a host that are tried.
 const ADDRESSES_MAX: usize = 16;
 
-/// Opens connections.
 #[derive(Clone)]
 pub(super) struct Connector(Arc<Inner>);
 

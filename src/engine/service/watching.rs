@@ -85,7 +85,6 @@ impl Watching {
         }
     }
 
-    /// Returns the present verdict.
     pub(super) const fn verdict(&self) -> Verdict {
         match self {
             Self::Idle => Verdict::Unknown,

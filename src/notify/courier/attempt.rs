@@ -65,7 +65,6 @@ pub(super) struct FinishedTry {
 }
 
 impl Courier {
-    /// Runs one attempt.
     pub(super) fn attempt(&self, planned: PlannedTry) -> LocalBoxFuture<'_, FinishedTry> {
         Box::pin(async move {
             let PlannedTry { message, delivery, channel, organisation, recipient, is_overtaken, pass } =

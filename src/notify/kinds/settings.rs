@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(secrets, ["https://hooks.slack.com/services/T0/secret", "/services/T0/secret"]);
     }
 
-    /// A setting that its kind takes.
+    /// A valid value of a setting.
     fn sample(field: &Field) -> Value {
         match (field.name, field.is_secret) {
             ("headers", _) => json!({"X-Key": "marker-0123456789"}),

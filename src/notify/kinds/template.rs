@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(check_template(text).err().map(|error| error.to_string()).as_deref(), flaw);
     }
 
-    /// Templates that were stored by an earlier program, or that fail for this message alone.
+    /// Templates that were stored by an earlier version, or that fail for this message only.
     #[rstest]
     #[case::of_an_earlier_language("{% set a = 1 %}{{ a }}")]
     #[case::a_branch_that_no_sample_takes(

@@ -168,7 +168,7 @@ mod tests {
         Err(_) => "",
     };
 
-    /// What is read of what a server says before it closes.
+    /// The result of reading data that a server sends before it closes.
     async fn heard(said: &[u8]) -> Result<SmtpReply, NoReply> {
         let (client, mut server) = duplex(1_024 * 1_024);
         server.write_all(said).await.unwrap();

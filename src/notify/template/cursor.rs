@@ -22,7 +22,6 @@ impl<'t> TokenCursor<'t> {
         Ok(Self { lexer, token, depth: 0 })
     }
 
-    /// The next token.
     pub(super) const fn kind(&self) -> &TokenKind<'t> {
         &self.token.kind
     }

@@ -77,7 +77,6 @@ pub enum TemplateProblem {
 pub(super) struct TemplateFault {
     /// The byte offset, counted from 0.
     pub(super) offset: usize,
-    /// The problem.
     pub(super) problem: TemplateProblem,
 }
 

@@ -22,13 +22,11 @@ const LOOP: &str = "loop";
 pub(super) struct LoopEntry<'v> {
     /// The name of the entry.
     pub(super) name: &'v str,
-    /// The entry.
     pub(super) entry: &'v Value,
     /// The progress of the loop.
     pub(super) state: LoopState,
 }
 
-/// Evaluates expressions.
 #[derive(Debug)]
 pub(super) struct ExpressionEvaluator<'v, 'm> {
     /// The variables by name.

@@ -15,7 +15,6 @@ const NOT_ENCODED: &AsciiSet =
 /// The replacement of the text that `truncate` removes.
 const ELLIPSIS: char = '…';
 
-/// A filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TemplateFilter {
     /// The value as JSON.

@@ -79,7 +79,6 @@ enum LexerPlace {
     Tag,
 }
 
-/// Reads tokens.
 #[derive(Debug)]
 pub(super) struct TemplateLexer<'t> {
     source: &'t str,

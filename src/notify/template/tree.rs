@@ -14,7 +14,6 @@ pub(super) enum TemplatePart<'t> {
     Text {
         /// The byte offset of its start.
         offset: usize,
-        /// The text.
         text: &'t str,
     },
     /// `{{ … }}`
@@ -35,7 +34,6 @@ pub(super) enum TemplatePart<'t> {
 pub(super) struct TemplateLoop<'t> {
     /// The name of the entry.
     pub(super) name: &'t str,
-    /// The list.
     pub(super) list: TemplateExpression<'t>,
     /// The parts for each entry.
     pub(super) body: Vec<TemplatePart<'t>>,
@@ -85,7 +83,6 @@ pub(super) enum ExpressionKind<'t> {
     Test {
         /// The value that is tested.
         base: Box<TemplateExpression<'t>>,
-        /// The test.
         test: ValueTest,
         /// True for `is not`.
         is_negated: bool,
@@ -100,7 +97,6 @@ pub(super) enum ExpressionKind<'t> {
     Any(Vec<TemplateExpression<'t>>),
     /// `a < b`
     Comparison {
-        /// The operator.
         operator: ComparisonOperator,
         /// Left and right operand.
         sides: Box<(TemplateExpression<'t>, TemplateExpression<'t>)>,
@@ -121,7 +117,6 @@ pub(super) enum ExpressionKind<'t> {
 /// `value if condition else otherwise`
 #[derive(Debug)]
 pub(super) struct ConditionalExpression<'t> {
-    /// The condition.
     pub(super) condition: TemplateExpression<'t>,
     /// The value if the condition is true.
     pub(super) value: TemplateExpression<'t>,
@@ -152,7 +147,6 @@ pub(super) enum AccessKind<'t> {
 pub(super) struct FilterCall<'t> {
     /// The byte offset of its name.
     pub(super) offset: usize,
-    /// The filter.
     pub(super) filter: TemplateFilter,
     /// Its arguments, in the allowed number.
     pub(super) arguments: Vec<TemplateExpression<'t>>,

@@ -10,7 +10,6 @@ use super::error::TemplateProblem;
 use super::filter::to_json;
 use super::meter::WorkMeter;
 
-/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TemplateValue<'v> {
     /// `none`, null in JSON.
@@ -36,7 +35,6 @@ pub(super) enum TemplateValue<'v> {
 pub(super) struct LoopState {
     /// The index of the entry, counted from 0.
     pub(super) index: usize,
-    /// The number of entries.
     pub(super) length: usize,
 }
 

@@ -19,13 +19,13 @@ use crate::egress::DATAGRAM_MAX_BYTES;
 /// The time after which a datagram counts as lost and is sent again; doubled each time.
 const RESEND_AFTER: Duration = Duration::from_secs(1);
 
-/// The time for the second question without EDNS to a server that knows no such name.
+/// Time limit of the second question, without EDNS, after an empty answer.
 const SECOND_LOOK: Duration = Duration::from_millis(500);
 
 /// Asks `server` until it answers. `source` is the local address, when one is configured.
 ///
 /// A server that refuses the question, does not answer it or sends an unreadable answer may not know EDNS: it is
-/// asked again without (RFC 6891, section 7). So is one that knows no such name and sends no EDNS itself.
+/// asked again without (RFC 6891, section 7). So is one that sends an empty answer without EDNS.
 ///
 /// # Errors
 /// `InvalidData` when the server's answers cannot be read.

@@ -102,7 +102,7 @@ pub(super) const fn is_refusal(message: &Message) -> bool {
     !matches!(message.metadata.response_code, ResponseCode::NoError | ResponseCode::NXDomain)
 }
 
-/// Returns true when a server knows no such name and sends no EDNS, which it may not support.
+/// Returns true for an empty answer without EDNS, which may come from a server that does not support EDNS.
 pub(super) const fn may_miss_edns(message: &Message) -> bool {
     message.answers.is_empty() && message.edns.is_none()
 }

@@ -26,11 +26,9 @@ pub(super) struct Hop<'a> {
     pub(super) url: Cow<'a, Url>,
     /// The parsed address.
     pub(super) endpoint: Cow<'a, Endpoint>,
-    /// The request method.
     pub(super) method: Method,
     /// The configured headers, as long as they may be sent.
     pub(super) configured: Option<&'a HeaderMap>,
-    /// The request body.
     pub(super) body: Bytes,
     /// Cookies that were set by responses, besides the configured ones.
     pub(super) cookies: Option<HeaderValue>,

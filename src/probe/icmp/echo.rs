@@ -138,7 +138,7 @@ mod tests {
         token: 0x0102_0304_0506_0708,
     };
 
-    /// Reads what a ping socket hands out, and a raw socket where that is the same.
+    /// Reads a packet of a ping socket, and of a raw socket where that is the same.
     fn read(bytes: &[u8], family: Family) -> Option<Echo> {
         let from = match family {
             Family::V4 => "192.0.2.1",
@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// A packet as raw sockets hand it out, with a header of so many bytes.
+    /// A packet from a raw socket, with a header of `header_bytes` bytes.
     fn packet(header_bytes: usize, message: &[u8]) -> Vec<u8> {
         let mut header = vec![0_u8; header_bytes];
         header[0] = 0x40 | u8::try_from(header_bytes / 4).unwrap();

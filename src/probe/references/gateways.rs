@@ -14,7 +14,6 @@ const IPV6_ROUTES: &str = "/proc/thread-self/net/ipv6_route";
 /// Flags of a usable route that leads to a gateway.
 const UP_AND_GATEWAY: u32 = 0x3;
 
-/// A default route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct DefaultRoute {
     interface: String,

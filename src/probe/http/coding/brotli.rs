@@ -13,7 +13,6 @@ const LARGE_WINDOW: u8 = 0x11;
 /// Windows whose announcement is four bits long; all other announcements are of smaller windows.
 const LOWERED_BITS: std::ops::Range<u32> = 18..24;
 
-/// A brotli stream.
 pub(super) struct Brotli {
     state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
     /// Maximum number of decoded bytes that are read.

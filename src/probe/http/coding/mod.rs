@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(decoded(coding, encode(b"hello"), false).await, Ok(b"hello".to_vec()));
     }
 
-    /// `hello`, flushed and never finished, as some servers leave it.
+    /// `hello`, flushed and never finished, as some servers send it.
     #[rstest]
     #[case("gzip", { let mut encoder = GzEncoder::new(Vec::new(), Compression::best()); flush(&mut encoder); encoder.get_ref().clone() })]
     #[case("deflate", { let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best()); flush(&mut encoder); encoder.get_ref().clone() })]
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(decoded(coding, body, false).await, Ok(b"one two".to_vec()));
     }
 
-    /// A stream whose encoder looks back 8 MiB loses nothing within the limit.
+    /// A stream whose encoder refers back 8 MiB loses nothing within the limit.
     #[tokio::test]
     async fn a_large_window_costs_what_is_read_and_changes_nothing() {
         let noise: Vec<u8> =
@@ -341,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Layers that unfold into ever more work for nothing end early.
+    /// Layers that unfold into ever more useless work end early.
     #[tokio::test]
     async fn a_bomb_of_layers_ends_early() {
         let blocks = [0, 0, 0, 0xff, 0xff].repeat(4 << 20); // Empty blocks of bare deflate.
