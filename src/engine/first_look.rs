@@ -21,9 +21,9 @@ const BIN_ROOM: u32 = 10;
 pub(super) struct FirstLooks {
     /// First checks per bin; the index is the bin's number since the start, modulo [`BINS`].
     planned: Box<[u32]>,
-    /// First checks that may still happen at once, in thousandths.
+    /// Number of the present bin.
     bin: u64,
-    /// First looks that may happen at once, in thousandths.
+    /// First checks that may still happen at once, in thousandths.
     credit: u64,
     credited_ms: u64,
 }

@@ -44,9 +44,9 @@ pub(super) struct PlannedTry {
     pub(super) message: DueMessage,
     pub(super) delivery: Delivery,
     pub(super) channel: Channel,
-    /// The id of the channel's organisation, to which its secrets are bound.
-    pub(super) organisation: Option<Id>,
     /// The id of the channel's organisation; the secrets are bound to it.
+    pub(super) organisation: Option<Id>,
+    /// The mailbox of the contact that receives the message.
     pub(super) recipient: Option<String>,
     /// True if a later message about the same subject was delivered already.
     pub(super) is_overtaken: bool,
