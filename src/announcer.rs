@@ -1,10 +1,10 @@
-//! The announcer: a stored service becomes a running one, with everything that the engine must know of it.
+//! The service router: applies a stored service to the engine, on the node that owns it.
 //!
-//! The one place that reads what belongs to a definition beside the row of the service, so that everybody who announces a
-//! service (the API, the timetable, a restart, the comparison with the store) announces the same. Whoever has changed a
-//! service commits first. What goes wrong afterwards is logged, and mended by the next comparison.
+//! The only place that reads the data of a definition besides the row of the service, so that every caller (the API, the
+//! timetable, a restart, the comparison with the store) applies the same definition. A change of a service is committed
+//! before. Later failures are logged, and corrected by the next comparison.
 //!
-//! A service that another node watches is announced there, and asked for there: see [`peers`] and [`ownership`].
+//! A service that another node watches is applied and queried there: see [`peers`] and [`ownership`].
 
 pub mod changes;
 pub mod host_changes;
@@ -40,45 +40,45 @@ use crate::store::heartbeats::{self, StoredHeartbeat};
 use crate::store::services::definitions::{self, OwnedService};
 use crate::store::{Databases, MainError};
 
-/// The time in which an owner has to be found, and answer.
+/// Time limit for finding an owner and getting its answer.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The time that one node may take to answer.
+/// Time limit for the answer of one node.
 const ANSWER_TAKES: Duration = Duration::from_secs(1);
-/// The time that counting a request at another node may take; then this one counts it.
+/// Time limit for counting a request at another node; after it this node counts the request.
 const COUNT_TAKES: Duration = Duration::from_millis(250);
-/// The same for whoever would rather know less than wait.
+/// Time limit for the answer of an owner, for callers that prefer no answer to a wait.
 const AT_ONCE_WITHIN: Duration = Duration::from_millis(300);
-/// Changed services in one question.
+/// Maximum number of changed services in one request.
 const AT_ONCE: usize = 500;
 /// The wait before the owners are asked again.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// Tells the engine about stored services. Cheap to clone.
+/// Applies stored services to the engine. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Announcer {
     /// The databases of services and their heartbeats.
     pub databases: Databases,
     /// The engine that watches those of this node.
     pub engine: Engine,
-    /// Makes the engine's definitions.
+    /// Compiles the engine's definitions.
     pub definer: Definer,
-    /// Services whose definitions locations in other places have to get anew.
+    /// Services whose definitions have to be sent to remote locations again.
     pub changes: Changes,
     /// Changes of custom domains on this node.
     pub host_changes: HostChanges,
-    /// The services of this node.
+    /// The partitions of this node.
     pub ownership: Ownership,
-    /// The way to the owners of others; `None` = there are none.
+    /// The connection to other nodes; `None` = there are none.
     pub peers: Option<Arc<dyn Peers>>,
-    /// Counts requests for all nodes; `None` = each counts for itself.
+    /// Counts requests for all nodes; `None` = each node counts its own.
     pub counts: Option<Arc<dyn Counts>>,
-    /// The results that this node has stored lately, for other nodes.
+    /// The results that this node has stored recently, for other nodes.
     pub stored: Arc<Stored>,
     /// Services that cannot be watched because their rows cannot be read.
     pub unreadable: UnreadableServices,
 }
 
-/// What is announced cannot be brought to where it belongs.
+/// A change that cannot be passed on to the engine.
 #[derive(Debug, thiserror::Error)]
 enum AnnounceError {
     #[error("what belongs to these services cannot be read: {0}")]
@@ -88,7 +88,7 @@ enum AnnounceError {
 }
 
 impl Announcer {
-    /// An announcer on a node that watches every service.
+    /// Creates a router for a node that watches every service.
     #[must_use]
     pub fn alone(databases: Databases, engine: Engine, definer: Definer) -> Self {
         let (changes, ownership, stored) = (Changes::default(), Ownership::alone(), Arc::default());
@@ -107,7 +107,7 @@ impl Announcer {
         }
     }
 
-    /// Tells the engine how these services of one organisation are to be watched from now on. Returns when it is in force.
+    /// Applies these services of one organisation to the engine. Returns once the change is effective.
     pub async fn announce(&self, services: &[Service], organisation: Id) {
         let (here, elsewhere): (Vec<&Service>, Vec<&Service>) =
             services.iter().partition(|service| self.ownership.is_ready(service.key));
@@ -119,7 +119,7 @@ impl Announcer {
         self.tell_owners(&elsewhere.iter().map(changed).collect::<Vec<_>>()).await;
     }
 
-    /// Tells the engine that a service is gone, whose last revision this was.
+    /// Removes a deleted service from the engine; `revision` is its last one.
     pub async fn retire(&self, service: ServiceAddress, revision: i64) {
         if !self.ownership.is_ready(service.key) {
             return self.tell_owners(&[Changed { service, revision }]).await;
@@ -130,7 +130,7 @@ impl Announcer {
         }
     }
 
-    /// Tells the engine of a ping, which is stored already.
+    /// Passes a stored ping to the engine.
     pub async fn ping(&self, service: ServiceAddress, ping: Ping) {
         let question = |_| Question::Ping { service, ping };
         if self.ask_owners(&[service], |service| service.key, question, PATIENCE).await.unanswered > 0 {
@@ -138,10 +138,10 @@ impl Announcer {
         }
     }
 
-    /// Returns a present snapshot of each of these services, in their order, from whoever watches them.
+    /// Returns a present snapshot of each of these services, in their order, from the nodes that watch them.
     ///
     /// # Errors
-    /// [`NobodyAnswers`].
+    /// [`NobodyAnswers`] when an owner does not answer in time.
     pub async fn snapshots(&self, services: &[ServiceAddress]) -> Result<Vec<Snapshot>, NobodyAnswers> {
         let found = self.known_snapshots(services, PATIENCE).await;
         let unknown = found.iter().filter(|snapshot| snapshot.is_none()).count();
@@ -151,12 +151,12 @@ impl Announcer {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// The same for whoever does not wait: `None` for a service whose owner does not answer at once.
+    /// Returns snapshots without a long wait: `None` for a service whose owner does not answer at once.
     pub async fn snapshots_at_once(&self, services: &[ServiceAddress]) -> Vec<Option<Snapshot>> {
         self.known_snapshots(services, AT_ONCE_WITHIN).await
     }
 
-    /// Lets these services be looked at at once, wherever they are watched. Whose owner does not answer at once is not.
+    /// Requests an immediate check from each service's owner. Best effort: an owner that does not answer in time is skipped.
     pub async fn look_at(&self, services: &[ServiceAddress]) {
         if !services.is_empty() {
             let key = |service: &ServiceAddress| service.key;
@@ -189,7 +189,7 @@ impl Announcer {
         found
     }
 
-    /// Does what is asked of this node, if all the services are its own.
+    /// Carries out a request to this node, if all its services are this node's.
     pub async fn answer(&self, question: Question) -> Answer {
         let answer = match question {
             Question::Changed(changed) => {
@@ -245,7 +245,7 @@ impl Announcer {
         }
     }
 
-    /// Watches these as they are stored by now, and those that are gone no more.
+    /// Applies these services as they are stored now, and removes deleted ones.
     async fn apply_as_stored(&self, changed: &[Changed]) -> Result<(), AnnounceError> {
         let keys: Vec<ServiceKey> = changed.iter().map(|changed| changed.service.key).collect();
         let found = definitions::with_keys(self.databases.main.reader(), &keys).await?;
@@ -267,7 +267,7 @@ impl Announcer {
         Ok(())
     }
 
-    /// Returns the definitions of these services; one that cannot be watched is logged and left out.
+    /// Returns the definitions of these services; one that cannot be watched is logged and skipped.
     ///
     /// # Errors
     /// When the main database fails.
@@ -294,9 +294,9 @@ impl Announcer {
     }
 }
 
-/// The way to whoever watches a service.
+/// Requests to the owners of services.
 impl Announcer {
-    /// Asks the owners of these services, each for its own; the answers with the places of the services that they are about.
+    /// Asks the owners of these services, each for its own; returns the answers with the indices of their services.
     async fn ask_owners<T: Clone>(
         &self,
         services: &[T],
@@ -328,7 +328,7 @@ impl Announcer {
         }
     }
 
-    /// Counts a request of a token where that is counted for all nodes; `None` = on this node, or nobody can be reached.
+    /// Counts a request of a token where that is counted for all nodes; `None` = on this node, or no node can be reached.
     pub async fn count_elsewhere(&self, token: i64) -> Option<Allowance> {
         let (owner, peers) = (self.owner_elsewhere(token)?, self.peers.as_ref()?);
         match timeout(COUNT_TAKES, peers.ask(owner, Question::Count(token))).await {
@@ -337,7 +337,7 @@ impl Announcer {
         }
     }
 
-    /// The other nodes that live, as far as is known.
+    /// The other living nodes, as far as this node knows.
     #[must_use]
     pub fn others(&self) -> Vec<NodeName> {
         let Some((me, owned)) = self.ownership.member().zip(self.ownership.owned()) else {
@@ -346,7 +346,7 @@ impl Announcer {
         owned.living.into_iter().filter(|node| *node != me.name).collect()
     }
 
-    /// What another node has stored lately; `None` when it does not answer.
+    /// Returns the results that another node has stored recently; `None` when it does not answer.
     pub async fn stored_at(&self, node: NodeName, after: After) -> Option<Recent> {
         match self.ask(Some(node), Question::Stored(after)).await {
             Answer::Stored(recent) => Some(recent),
@@ -354,7 +354,7 @@ impl Announcer {
         }
     }
 
-    /// The other node that owns the service; `None` = this one does, or nobody.
+    /// Returns the other node that owns the service; `None` = this node, or none.
     fn owner_elsewhere(&self, service: ServiceKey) -> Option<NodeName> {
         if self.ownership.watches(service) {
             return None;

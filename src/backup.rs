@@ -1,15 +1,15 @@
-//! Backups of an embedded installation: made while it runs or not, checked, and put back.
+//! Backups of an embedded installation: created from a running or stopped one, verified, and restored.
 //!
-//! - **What belongs together**: the main database, the spool, the rows of the history and its segment files, the secret key. In
-//!   this order they are copied, so that nothing that was acknowledged is missing and nothing counts twice: a history that is
-//!   later than the main database shows changes of status whose consequences are drawn once more; a result that is both in the
-//!   spool and in the history is stored once.
-//! - **Segment files stay as they are** while they are copied: the compaction and a backup wait for the same lock.
-//! - **Keys are not given twice.** What was made after the main database was copied may have results in the history; the copy gives
-//!   no key that was given by then.
-//! - **The manifest** comes last: a folder without one is no backup. It names every file with its size and SHA-256, the steps of
-//!   the schemas, and the rows of each table.
-//! - **No notification leaves a restored installation** before an operator allows it: the original may be alive ([`message_hold`](crate::notify::message_hold)).
+//! - **Content**: the main database, the spool, the rows of the history and its segment files, the secret key. They are copied
+//!   in this order, so that no acknowledged result is missing or counted twice: if the history is later than the main database,
+//!   the consequences of its status changes are derived again; a result in both the spool and the history is stored once.
+//! - **Segment files do not change** during the copy: the compaction and a backup use the same lock.
+//! - **Keys are not reused.** Objects created after the copy of the main database may have results in the history; the copy
+//!   assigns no key that was assigned by then.
+//! - **The manifest** is written last: a folder without one is no backup. It names every file with its size and SHA-256, the
+//!   schema versions, and the number of rows of each table.
+//! - **A restored installation sends no notification** before an operator permits it: the original may still run
+//!   ([`message_hold`](crate::notify::message_hold)).
 
 mod archive;
 mod error;

@@ -1,8 +1,8 @@
-//! Events for whoever listens: status changes, results, and what becomes of incidents and maintenances, as they happen.
+//! Events for listening clients: status changes, results, and changes of incidents and maintenances, as they happen.
 //!
-//! One tail reads each source once, and only while somebody listens ([`tail`]). Listeners who see and want the same share an
-//! [`audience`], for which each event is worded once; how it is worded is the business of the API. Nobody is waited for: who is
-//! too far behind is cut off, comes again with the id of the last event, and misses nothing.
+//! One tail reads each source once, and only while there are listeners ([`tail`]). Listeners with equal visibility and filter
+//! share an [`audience`], for which each event is rendered once; the API renders them. Slow listeners are not waited for: their
+//! stream is closed, they reconnect with the id of the last event, and miss nothing.
 
 pub mod audience;
 mod elsewhere;
@@ -26,21 +26,21 @@ use crate::events::telling::Telling;
 use crate::model::access::Token;
 use crate::telemetry::{Collect, Exposition};
 
-/// The time that the tail may take to begin.
+/// Time limit for the start of the tail.
 const BEGINNING: Duration = Duration::from_secs(3);
 
-/// The reason why somebody may not listen.
+/// The reason why a listener is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The organisation has as many listeners as it may have, or these want too many different things.
+    /// The organisation has its maximum number of listeners, or too many different filters.
     #[error("the organisation has too many listeners")]
     Organisation,
-    /// This process has as many as it may have, stops, or cannot read what happens.
+    /// This process has its maximum number of listeners, stops, or cannot read events.
     #[error("nobody more can listen at present")]
     Process,
 }
 
-/// The listeners of this process, and what they are told.
+/// The listeners of this process, and their events.
 pub struct Hub {
     limits: EventLimits,
     listening: Mutex<Listening>,
@@ -62,13 +62,13 @@ struct Listening {
     is_closed: bool,
 }
 
-/// A token that somebody listens with.
+/// A token with listeners.
 struct Life {
     token: Token,
     is_over: watch::Sender<bool>,
 }
 
-/// Somebody who listens, until it is dropped.
+/// A listener; dropping it ends its stream.
 pub struct Listener {
     hub: Arc<Hub>,
     audience: Arc<Audience>,
@@ -78,7 +78,7 @@ pub struct Listener {
 }
 
 impl Hub {
-    /// Nobody listens yet.
+    /// Creates a hub without listeners.
     #[must_use]
     pub fn new(limits: EventLimits) -> Self {
         Self {
@@ -93,11 +93,11 @@ impl Hub {
         }
     }
 
-    /// Lets somebody listen. What happens from now on is heard; `key` names the audience, for which `teller` words events if
+    /// Adds a listener, which receives events from now on; `key` identifies the audience, for which `teller` renders events if
     /// it is new.
     ///
     /// # Errors
-    /// When too many listen, or what happens cannot be read.
+    /// When there are too many listeners, or events cannot be read.
     pub async fn listen(
         self: &Arc<Self>,
         token: &Token,
@@ -150,7 +150,7 @@ impl Hub {
         Ok(Listener { hub: Arc::clone(self), audience, rounds, life, is_over })
     }
 
-    /// Ends all streams, for good: the process stops.
+    /// Ends all streams for good, because the process stops.
     pub fn close(&self) {
         self.listening().is_closed = true;
         for life in self.lives() {
@@ -158,15 +158,15 @@ impl Hub {
         }
     }
 
-    /// Waits for the turn to tell somebody what it has missed. It ends when what is returned is dropped.
+    /// Waits for permission to replay missed events to a listener. The permission ends when the returned permit is dropped.
     ///
     /// # Errors
-    /// Never: the turns are not closed.
+    /// Never: the semaphore is not closed.
     pub async fn replay(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.replays.acquire().await
     }
 
-    /// Notes that so many events were handed to a client.
+    /// Counts events that were sent to a client.
     pub fn note_sent(&self, events: usize) {
         self.sent.fetch_add(events as u64, Ordering::Relaxed);
     }
@@ -192,9 +192,9 @@ impl Hub {
         self.is_read.send_replace(true);
     }
 
-    /// Says that nothing is read any more if nobody listens.
+    /// Stops reading if there are no listeners; returns true if it did.
     fn rest(&self) -> bool {
-        // Whoever joins does so under the same lock, and waits for the next beginning.
+        // A new listener is added under the same lock, and waits for the next start.
         let listening = self.listening();
         let nobody = listening.count == 0;
         if nobody {
@@ -209,7 +209,7 @@ impl Hub {
         }
     }
 
-    /// Has everybody told, each what it may see and wants; nobody is waited for.
+    /// Publishes facts to all audiences, filtered for each, without waiting for any of them.
     fn tell(&self, facts: Vec<Fact>, then: Cursor) {
         let listening: HashSet<i64> = self.audiences().iter().map(|audience| audience.organisation).collect();
         let mut by_organisation: HashMap<i64, Vec<Fact>> = HashMap::new();
@@ -222,7 +222,7 @@ impl Hub {
         }
     }
 
-    /// Tells what waits, until the future is dropped.
+    /// Publishes queued facts, until the future is dropped.
     async fn tell_on(&self) {
         self.telling.run(|organisation| self.audiences_of(organisation)).await;
     }
@@ -231,23 +231,23 @@ impl Hub {
         self.listening().audiences_of(organisation)
     }
 
-    /// Ends all streams: something was missed, which is read when they come again.
+    /// Ends all streams after missed events, which listeners read when they reconnect.
     fn cut_off_all(&self) {
         self.audiences().iter().for_each(|audience| audience.cut_off());
     }
 
-    /// Returns true if somebody wants results.
+    /// Returns true if a listener wants results.
     fn wants_results(&self) -> bool {
         self.audiences().iter().any(|audience| audience.wants_results())
     }
 
-    /// Ends the streams of those who want results: some were missed.
+    /// Ends the streams with results after missed results.
     fn cut_off_from_results(&self) {
         let audiences = self.audiences();
         audiences.iter().filter(|audience| audience.wants_results()).for_each(|audience| audience.cut_off());
     }
 
-    /// Ends the streams of tokens that are not any more what they were.
+    /// Ends the streams of tokens that are no longer valid or have changed.
     fn end_all_but(&self, valid: &[Token], now: Timestamp) {
         for life in self.lives() {
             let is_same = valid.contains(&life.token);
@@ -266,7 +266,7 @@ impl Listening {
 }
 
 impl Listener {
-    /// The next round of events; `None` when the stream ends.
+    /// Returns the next batch of events; `None` when the stream ends.
     pub async fn next(&mut self) -> Option<Arc<Round>> {
         tokio::select! {
             biased;
@@ -281,21 +281,21 @@ impl Listener {
         }
     }
 
-    /// How far it has been told; `None` while something waits for it.
+    /// Cursor of the events published so far; `None` while some wait for this listener.
     #[must_use]
     pub fn told(&self) -> Option<Cursor> {
-        // First the position: what is told afterwards waits.
+        // The position first: events published after it are still waiting.
         let cursor = self.hub.telling.told(self.audience.organisation);
         self.rounds.is_empty().then_some(cursor)
     }
 
-    /// How far its organisation has been told. Nothing up to there is on its way any more.
+    /// Cursor of the organisation's published events: none up to it is still to come.
     #[must_use]
     pub fn settled(&self) -> Cursor {
         self.hub.telling.told(self.audience.organisation)
     }
 
-    /// Leaves out what waits, if that is so much that some of it may be lost; returns true if it did.
+    /// Skips waiting events if so many wait that some may be lost; returns true if it did.
     pub fn skip_if_behind(&mut self) -> bool {
         let is_behind = self.rounds.len() > self.hub.limits.rounds_waiting / 2;
         if is_behind {
@@ -310,16 +310,16 @@ impl Listener {
         *self.is_over.borrow()
     }
 
-    /// Waits until the stream has to end: the process stops, or the token is not any more what it was.
+    /// Waits until the stream has to end: the process stops, or the token is no longer valid or has changed.
     pub fn over(&self) -> impl Future<Output = ()> + use<> {
         let mut is_over = self.is_over.clone();
         async move {
-            // The token ends with its last listener alone.
+            // The sender of the token lives until its last listener is dropped.
             drop(is_over.wait_for(|is_over| *is_over).await);
         }
     }
 
-    /// Those who are told the same.
+    /// The audience of this listener.
     #[must_use]
     pub fn audience(&self) -> &Audience {
         &self.audience

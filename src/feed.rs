@@ -1,7 +1,7 @@
-//! The status changes in their order, for whoever reacts to them: each once, also under a kill.
+//! The status changes in order, for readers that process each of them once, even after a kill.
 //!
-//! A reader has a name and a position in every partition of services. It moves in the transaction of what the changes up to
-//! it have caused; a reader that dies in between reads them again, one that has been overtaken is refused.
+//! A reader has a name and a position in every partition of services. The position is updated in the transaction of the
+//! changes' consequences; a reader that dies in between reads them again, one that another has overtaken is refused.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use crate::store::history::History;
 use crate::store::history::feed::{self, NumberedChange};
 use crate::store::{Database, HistoryError, MainError, Reader as Pool, Transaction};
 
-/// Changes read, and followed in one transaction, at a time: fewer let others write sooner in between, more cost less for each.
+/// Changes processed in one transaction: fewer let other writers in sooner, more cost less per change.
 const AT_ONCE: u64 = 200;
-/// The time after which partitions without changes are moved along.
+/// The time after which the positions of partitions without changes are advanced.
 const MOVED_EVERY: Duration = Duration::from_secs(300);
-/// Changes after which they are moved along before that.
+/// Number of changes after which they are advanced earlier.
 const MOVED_BEYOND: i64 = 10_000;
 
-/// Batches that wait for whoever listens to them.
+/// Capacity of the queue of batches for listeners.
 const BATCHES: usize = 256;
 
-/// Says that measurements have become durable.
+/// Change signal: measurements have become durable.
 #[derive(Debug)]
 pub struct News {
     changes: Notify,
@@ -43,33 +43,33 @@ impl Default for News {
 }
 
 impl News {
-    /// There are changes of status. One waits for them: whoever makes incidents of them.
+    /// Signals status changes to their one reader, which makes incidents of them.
     pub fn ring(&self) {
         self.changes.notify_one();
     }
 
-    /// Waits until there are some; those that came since the last wait count.
+    /// Waits for status changes; those since the last wait count.
     pub async fn wait(&self) {
         self.changes.notified().await;
     }
 
-    /// This batch is stored: says so to all who listen, waits for none.
+    /// Sends a stored batch to all listeners, without waiting for them.
     pub fn tell(&self, batch: &Arc<Batch>) {
         if !batch.changes.is_empty() {
             self.ring();
         }
         self.stored.note(batch);
-        // Nobody may be listening.
+        // There may be no listener.
         let _ = self.batches.send(Arc::clone(batch));
     }
 
-    /// What other nodes are told of it.
+    /// The results for other nodes.
     #[must_use]
     pub fn stored(&self) -> Arc<Stored> {
         Arc::clone(&self.stored)
     }
 
-    /// Every batch that is stored from now on.
+    /// Subscribes to every batch that is stored from now on.
     #[must_use]
     pub fn batches(&self) -> broadcast::Receiver<Arc<Batch>> {
         self.batches.subscribe()
@@ -80,31 +80,31 @@ impl News {
 #[derive(Debug)]
 pub struct Feed {
     name: &'static str,
-    /// Positions as they are stored.
+    /// The stored positions.
     stored: Positions,
-    /// Where reading goes on: partitions without changes of their own come along, and are stored now and then.
+    /// The read positions: those of partitions without changes advance too, and are stored from time to time.
     read: BTreeMap<Partition, i64>,
-    /// The time at which quiet partitions were last moved along; `None` = not by this process.
+    /// The time at which partitions without changes were last advanced; `None` = not by this process.
     moved_at: Option<Instant>,
 }
 
-/// Changes that have been read and not yet taken in.
+/// Changes that have been read and not yet processed.
 #[derive(Debug)]
 pub struct Changes {
     /// The changes, in their order.
     pub changes: Vec<NumberedChange>,
-    /// The number of the last row that was looked at.
+    /// The number of the last row that was read.
     last: i64,
 }
 
 impl Feed {
-    /// A reader of this name.
+    /// Creates a reader with this name.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name, stored: Positions::new(), read: BTreeMap::new(), moved_at: None }
     }
 
-    /// Reads these partitions from now on; those that were never read by this name are given back, and are begun with
+    /// Reads these partitions from now on; returns those that were never read by this name, which have to be started with
     /// [`Self::begin`].
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Feed {
         Ok(partitions.iter().filter(|partition| !self.stored.contains_key(partition)).collect())
     }
 
-    /// Begins to read partitions behind this change, in a transaction that has taken in what was before.
+    /// Starts to read partitions after this change, in a transaction that has processed the state before it.
     ///
     /// # Errors
     /// When the main database fails.
@@ -155,8 +155,8 @@ impl Feed {
         }
     }
 
-    /// Moves behind these changes, in the transaction of their effects; `false` when somebody else has read them: then
-    /// nothing of the transaction may be committed, and positions are read anew.
+    /// Advances past these changes, in the transaction of their consequences; returns false when another process has read them:
+    /// then the transaction must not be committed, and positions are read again.
     ///
     /// # Errors
     /// When the main database fails.
@@ -172,14 +172,14 @@ impl Feed {
         Ok(true)
     }
 
-    /// The transaction that has moved behind these changes is committed.
+    /// Notes that the transaction that advanced past these changes is committed.
     pub fn note_advanced(&mut self, changes: &Changes) {
         self.stored.extend(last_numbers(changes));
         self.read.values_mut().for_each(|position| *position = (*position).max(changes.last));
     }
 
-    /// Returns a number to which partitions without changes may be moved, if it is time for that: after everything that
-    /// [`Self::next`] gives from now on has been taken in, nothing below it is unread, nor on its way.
+    /// Returns a number to which partitions without changes may be advanced, if that is due: once everything that [`Self::next`]
+    /// returns from now on is processed, no change below it is unread or uncommitted.
     ///
     /// # Errors
     /// When the history database fails.
@@ -197,7 +197,7 @@ impl Feed {
         Ok(Some(horizon))
     }
 
-    /// Moves what has been read to this horizon. Positions that somebody else has moved meanwhile stay.
+    /// Advances the read positions to this horizon. Positions that another process has changed meanwhile are kept.
     ///
     /// # Errors
     /// When the main database fails.
@@ -208,7 +208,7 @@ impl Feed {
             let transaction = main.begin().await?;
             feed_positions::move_along(&transaction, self.name, &behind, horizon).await?;
             transaction.commit().await?;
-            // Read again with the next look: not all of them may have moved.
+            // They are read again: not all of them may have advanced.
             self.stored.clear();
         }
         self.read.values_mut().for_each(|position| *position = (*position).max(horizon));
@@ -216,7 +216,7 @@ impl Feed {
         Ok(())
     }
 
-    /// What was not committed is read again, from what is stored.
+    /// Drops the read positions after a failed commit: reading continues from the stored ones.
     pub fn forget(&mut self) {
         self.stored.clear();
         self.read.clear();
@@ -228,7 +228,7 @@ impl Feed {
     }
 }
 
-/// The last number of each partition.
+/// Returns the last number of each partition.
 fn last_numbers(changes: &Changes) -> BTreeMap<Partition, i64> {
     changes.changes.iter().map(|change| (Partition::of(change.change.service), change.number)).collect()
 }

@@ -1,19 +1,19 @@
 //! 21-character ids (contract 1.5): random, from `A-Za-z0-9_-`, never reused.
 //!
-//! An [`Id`] is a plain copyable value; an id of the wrong form cannot be built, so whoever holds one need
-//! not check it again. Tag ids have a further rule and are drawn by [`Id::tag`].
+//! An [`Id`] is a plain copyable value; an id of the wrong form cannot be built, so it need not be checked again. Tag ids have
+//! a further rule and are drawn by [`Id::tag`].
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Characters of an id.
+/// Length of an id in characters.
 pub const ID_LENGTH: usize = 21;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
-/// `^[A-Za-z0-9_-]{21}$`.
+/// An id of the form `^[A-Za-z0-9_-]{21}$`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id([u8; ID_LENGTH]);
 
@@ -21,7 +21,7 @@ impl Id {
     /// Draws a new id: 126 random bits.
     ///
     /// # Panics
-    /// When the operating system has no randomness to give.
+    /// When the operating system provides no randomness.
     #[must_use]
     pub fn random() -> Self {
         let mut bytes = [0; ID_LENGTH];
@@ -40,7 +40,7 @@ impl Id {
         }
     }
 
-    /// The 21 characters.
+    /// The id as text of 21 characters.
     #[must_use]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
@@ -70,21 +70,21 @@ impl fmt::Debug for Id {
     }
 }
 
-/// Its 21 characters.
+/// Serialized as text.
 impl Serialize for Id {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
 }
 
-/// Its 21 characters.
+/// Deserialized from text.
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 
-/// The text has not the form of an id.
+/// The text does not have the form of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an id has 21 characters from A-Z, a-z, 0-9, _ and -")]
 pub struct IdForm;

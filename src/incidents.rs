@@ -1,18 +1,18 @@
-//! Incidents that open and close by themselves: the engine's status changes become outages, outages become incidents.
+//! Automatic incidents: the engine's status changes become outages, outages become incidents.
 //!
-//! - `follow`: the changes, in their order, each once; what a service's trouble is now
-//! - `tell`: an outage becomes an incident, or news for one
+//! - `follow`: reads the changes in order, each once, and updates the outages of services
+//! - `tell`: turns an outage into an incident, or adds it to one
 //! - `parents`: services that others depend on
-//! - `looks`: what has become of looks that somebody was asked for
+//! - `looks`: the state of requested checks
 //! - `resting`: outages that wait for people
-//! - `following`: the policy that an incident follows
-//! - `evidence`: why services are in trouble
-//! - `settle`: an incident of which everything works again
-//! - `recovery`: what happened before anybody followed
+//! - `following`: the policy of an incident
+//! - `evidence`: the reasons of outages
+//! - `settle`: an incident whose services all work again
+//! - `recovery`: recoveries from before this process
 //!
-//! The engine knows nothing of it: it reads what is durable. Each step is one transaction, and whoever is killed in
-//! between finds the rest to be done. Among several nodes each follows the services that it watches; whoever writes the
-//! incidents of an organisation holds its lock.
+//! The engine does not know of it: only durable data are read. Each step is one transaction, and after a kill the remaining
+//! steps are still due. Among several nodes each handles the services that it watches; writing the incidents of an
+//! organisation requires its lock.
 
 mod desk;
 mod evidence;
@@ -46,21 +46,21 @@ use crate::model::service::ServiceKey;
 use crate::store::changes::Scope;
 use crate::store::{MainError, StoreError, incident_policies, organisations, outages};
 
-/// The name under which changes are read.
+/// The reader's name for the positions of changes.
 const READER: &str = "incidents";
-/// Outages looked at in one transaction.
+/// Maximum number of outages handled in one transaction.
 const AT_ONCE: u64 = 125;
-/// The longest sleep: what people change meanwhile (a maintenance that ends, a clock that is set) is noticed then.
+/// The longest sleep: changes by people (a maintenance that ends, a clock that is set) are noticed after it.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// The parts that automatic incidents need.
+/// The dependencies of automatic incidents.
 #[derive(Clone, Debug)]
 pub struct Incidents {
-    /// Knows the databases and what this node owns.
+    /// The router, with the databases and the partitions of this node.
     pub announcer: Announcer,
     /// Wall time.
     pub clock: Clock,
-    /// Rings when changes are durable.
+    /// Signals durable changes.
     pub news: Arc<News>,
 }
 
@@ -74,7 +74,7 @@ pub async fn run(incidents: Incidents, retry: Duration) {
                 if std::mem::take(&mut is_failing) {
                     tracing::info!("incidents follow the services again");
                 }
-                // Changes come before the time, or the time has come.
+                // Woken by changes, or the time is over.
                 let _ = timeout(next, incidents.news.wait()).await;
             }
             Err(error) => {
@@ -89,10 +89,10 @@ pub async fn run(incidents: Incidents, retry: Duration) {
 }
 
 impl Incidents {
-    /// Does everything that is to be done now; returns the time until there may be more.
+    /// Does everything that is due; returns the time until there may be more.
     ///
     /// # Errors
-    /// When a database fails. What was committed stays, the rest is done the next time.
+    /// When a database fails. Committed steps are kept, the rest is done the next time.
     async fn pass(&self, feed: &mut Feed, wake_up_call: &mut WakeUpCall) -> Result<Duration, StoreError> {
         let partitions = self.announcer.ownership.ready();
         if partitions.is_empty() {
@@ -101,7 +101,7 @@ impl Incidents {
         let now = self.clock.now();
         follow::all(self, feed, partitions).await?;
         wake_up_call.make_if_due(&self.announcer, (partitions, now)).await?;
-        // Not those that are due again meanwhile: however many there are, changes are followed in between.
+        // Not those that become due meanwhile: changes are read in between, however many outages there are.
         while self.look(partitions, now).await? {
             follow::all(self, feed, partitions).await?;
         }
@@ -109,7 +109,7 @@ impl Incidents {
         Ok(wait(next, self.clock.now()))
     }
 
-    /// Looks at some outages whose time had come by `now`; `false` when there are no more.
+    /// Handles some outages that are due by `now`; returns false when there are no more.
     async fn look(&self, partitions: Partitions, now: Timestamp) -> Result<bool, StoreError> {
         let main = self.announcer.databases.main.reader();
         let due = outages::due(main, partitions, now, AT_ONCE).await?;
@@ -123,7 +123,7 @@ impl Incidents {
         Ok(due.len() as u64 == AT_ONCE)
     }
 
-    /// Looks at outages of one organisation: all of it in one transaction.
+    /// Handles outages of one organisation in one transaction.
     async fn look_at(&self, organisation: i64, services: &[ServiceKey]) -> Result<(), MainError> {
         let Looks { cleared, missed, to_ask } =
             looks::of(&self.announcer, services, self.clock.now()).await?;

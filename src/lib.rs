@@ -1,25 +1,25 @@
-//! Watchkeeper watches services from many places, decides honestly whether they are up, and keeps the whole history.
+//! Watchkeeper monitors services from many locations, decides honestly whether they are up, and keeps the whole history.
 //!
-//! The floors, from the top; a module uses only floors below its own (`tests/tidy.rs` reads the `use` lines):
+//! The layers, from the top; a module uses only layers below its own (`tests/tidy.rs` reads the `use` lines):
 //!
 //! - [`cli`]: the commands
-//! - [`mod@bench`]: measures the program beside a floor of the same run
-//! - [`app`]: builds the floors bottom-up, starts them, and stops them in order
-//! - [`remote`] (locations in other places, as an engine node sees them), [`agent`] (this process as such a location)
+//! - [`mod@bench`]: benchmarks of the program, each beside a baseline of the same run
+//! - [`app`]: builds the layers bottom-up, starts them, and stops them in order
+//! - [`remote`] (remote locations, on the side of an engine node), [`agent`] (this process as a remote location)
 //! - [`http`] (the REST API), [`pages`] (public status pages), [`record`] (batched writes, compaction and restore of
-//!   measurements), [`timetable`] (what happens at its time), [`bus`] (what goes between processes), [`notify`] (who is told)
-//! - [`incidents`]: outages become incidents by themselves, over [`feed`]: the status changes in their order; [`notices`]: events
-//!   that are no incidents; [`mod@backup`]: copies of an installation, and the way back; [`sla_reports`]: what a period of an SLA target comes to
-//! - [`announcer`]: a stored service becomes a running one; [`readiness`]: whether everything answers
+//!   measurements), [`timetable`] (time-based transitions), [`bus`] (communication between processes), [`notify`] (notifications)
+//! - [`incidents`]: automatic incidents from outages, over [`feed`]: the status changes in order; [`notices`]: events that are
+//!   no incidents; [`mod@backup`]: backup and restore; [`sla_reports`]: the report of an SLA target's period
+//! - [`announcer`]: applies a stored service to the engine; [`readiness`]: the health of the process
 //! - [`engine`]: the actors, which keep schedule, retries and verdicts
 //! - [`probe`] (one check, once) over [`egress`] (the gate of every connection), [`stats`] (uptime, percentiles), [`store`]
 //!   (sea-orm)
-//! - [`texts`]: what the engine says to people, in their languages
+//! - [`texts`]: texts of the engine for people, in their languages
 //! - [`model`]: the rules, without IO, async or a wire format
 //! - [`supervise`]: the one way to start an actor or a background task
 //! - [`clock`], [`id`], [`config`], [`telemetry`]
 //!
-//! `ARCHITECTURE.md` says what is in each folder, what must stay true, and what the words mean.
+//! `ARCHITECTURE.md` describes the content of each folder and the invariants, and has the glossary.
 
 #![cfg_attr(
     test,

@@ -1,19 +1,19 @@
-//! Events that are no incidents: what is wrong now is compared with the notices that last, again and again; what is missing
-//! begins, what is over ends.
+//! Events that are no incidents: the present troubles are compared with the open notices repeatedly; missing notices are opened,
+//! obsolete ones are closed.
 //!
-//! - `budgets`: error budgets that are used up too fast
-//! - `services`: certificates near their end, heartbeats that were missed
+//! - `budgets`: error budgets that burn too fast
+//! - `services`: certificates near their expiry, missed heartbeats
 //! - `hearing`: heartbeats whose pings could not be judged
-//! - `locations`: locations without network, or that are not heard
-//! - `monitor`: what this process cannot do
-//! - `duty`: gaps in on-call schedules
+//! - `locations`: locations without network, or without reports
+//! - `monitor`: troubles of this process
+//! - `duty`: uncovered periods in on-call schedules
 //! - `templates`: templates of channels that cannot be filled
-//! - `signs`: what a process can say of itself
-//! - `patience`: how long something has to be so before it counts
-//! - `phrase`: what is said, in the language of an organisation
+//! - `signs`: the state that a process knows of itself
+//! - `patience`: how long a trouble has to last before it counts
+//! - `phrase`: the texts, in the language of an organisation
 //!
-//! Nothing is remembered that is not stored, but for how long something has been so. Of several nodes the one that leads looks
-//! at what is the same for all; each looks at itself. A notice begins and ends under the lock of its organisation.
+//! Nothing is remembered that is not stored, except the durations. Among several nodes the leading one compares the common
+//! troubles; each compares its own. A notice is opened and closed under the lock of its organisation.
 
 mod budgets;
 mod duty;
@@ -46,23 +46,23 @@ use crate::store::{MainError, StoreError, notices, organisations};
 
 /// The time between two comparisons.
 const EVERY: Duration = Duration::from_secs(5);
-/// The time between two looks at error budgets.
+/// The time between two comparisons of error budgets.
 const BUDGETS_EVERY: Duration = Duration::from_secs(30);
-/// The time between two looks at what is to come.
+/// The time between two checks of future troubles.
 const LOOK_AHEAD: Duration = Duration::from_secs(15);
 
-/// The parts that notices need.
+/// The dependencies of notices.
 #[derive(Clone)]
 pub struct Notices {
-    /// Knows the databases, the locations and what this node owns.
+    /// The router, with the databases, the locations and the partitions of this node.
     pub announcer: Announcer,
-    /// While the wall clock is doubted nothing that is old goes.
+    /// While the wall clock is not trusted no old notice is deleted.
     pub guard: Arc<ClockGuard>,
-    /// Says what this process cannot do.
+    /// Returns the state of this process.
     pub signs: Arc<dyn Fn() -> Signs + Send + Sync>,
-    /// The time for which a location or this process must be in trouble before it is told.
+    /// The time for which a location or this process must be in trouble before a notice is opened.
     pub patience: Duration,
-    /// Since when trouble has been less severe than was told.
+    /// Times since which troubles have been less severe than their notices.
     pub falls: Arc<SeverityFalls>,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Debug for Notices {
     }
 }
 
-/// What is remembered between two comparisons: for how long something has been so, and when what is to come was looked at.
+/// State between two comparisons: the durations of troubles, and the time of the last check of future ones.
 #[derive(Debug)]
 struct Memory {
     patience: Patience,
@@ -86,7 +86,7 @@ impl Memory {
         Self { patience: Patience::new(patience, patience), looked_ahead: None, has_checked_templates: false }
     }
 
-    /// Returns true when it is time to look at what is to come.
+    /// Returns true when a check of future troubles is due.
     fn looks_ahead(&mut self) -> bool {
         let is_time = self.looked_ahead.is_none_or(|last| last.elapsed() >= LOOK_AHEAD);
         if is_time {
@@ -96,7 +96,7 @@ impl Memory {
     }
 }
 
-/// Compares until the future is dropped: budgets, which take long to read, beside everything else.
+/// Compares until the future is dropped; budgets, which take long to read, in parallel to the others.
 pub async fn run(parts: Notices) {
     let (_, ()) = futures_util::future::join(parts.watch(), parts.watch_budgets()).await;
 }
@@ -123,7 +123,7 @@ impl Notices {
         }
     }
 
-    /// Compares everything once; what is still to come only now and then. What fails keeps nothing else back.
+    /// Compares everything once; future troubles only from time to time. A failure does not stop the others.
     async fn compare(&self, memory: &mut Memory, is_failing: &mut bool) {
         let mut outcomes = vec![monitor::compare(self, &mut memory.patience).await.map_err(StoreError::from)];
         outcomes.push(hearing::compare(self).await.map_err(StoreError::from));
@@ -146,8 +146,8 @@ impl Notices {
         }
     }
 
-    /// Begins what is wrong and not known, lets fall what has been less severe for long, and ends what is known and no longer
-    /// wrong. One that cannot be written is tried again with the next comparison.
+    /// Opens notices for unknown troubles, lowers the severity of those that have been less severe for long, and closes obsolete
+    /// ones. A failed write is repeated with the next comparison.
     async fn reconcile(
         &self,
         wrong: &[Trouble],
@@ -197,7 +197,7 @@ impl Notices {
         transaction.commit().await
     }
 
-    /// Deletes what was over long ago.
+    /// Deletes notices that were closed long ago.
     async fn forget(&self) -> Result<(), MainError> {
         let Some(now) = self.guard.trusted_now() else { return Ok(()) };
         let before = now.plus_ms(-KEPT_MS);
@@ -210,14 +210,14 @@ impl Notices {
     }
 }
 
-/// What becomes of the notices of an event.
+/// The changes of an event's notices.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Changes<'a> {
-    /// Trouble that is new, or worse than was told: it is told.
+    /// Troubles that are new, or worse than their notice: notifications are sent.
     begun: Vec<&'a Trouble>,
-    /// Trouble that has been less severe than was told for long: its notice says so, and nobody is told.
+    /// Troubles that have been less severe than their notice for long: the notice is updated without notifications.
     fallen: Vec<&'a Trouble>,
-    /// Notices that are over.
+    /// Notices to close.
     ended: Vec<&'a Notice>,
 }
 
@@ -257,7 +257,7 @@ fn logged(written: Result<(), MainError>) {
     }
 }
 
-/// What tells sources of one event apart.
+/// Distinguishes the sources of one event.
 type Key<'a> = (i64, &'a str);
 
 fn key(source: &Source) -> Key<'_> {

@@ -1,4 +1,4 @@
-//! Whether the process can do its work: its databases and its engine answer, and none of its parts has died for good.
+//! Health of the process: its databases and its engine answer, and no part has died for good.
 
 use std::fmt::Display;
 
@@ -6,25 +6,25 @@ use crate::engine::Engine;
 use crate::store::Databases;
 use crate::supervise::Supervisor;
 
-/// The parts without which nothing is watched.
+/// The parts that monitoring needs.
 #[derive(Clone)]
 pub struct Readiness {
     /// Both databases.
     pub databases: Databases,
     /// The engine.
     pub engine: Engine,
-    /// Knows what cannot be started again.
+    /// The supervisor, which knows parts that cannot be restarted.
     pub supervisor: Supervisor,
 }
 
-/// The parts that answer.
+/// The result of a health check, by part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answering {
-    /// The main database.
+    /// True if the main database answers.
     pub main: bool,
-    /// The history database.
+    /// True if the history database answers.
     pub history: bool,
-    /// The engine and everything that it cannot go on without.
+    /// True if the engine and the parts that it needs answer.
     pub engine: bool,
 }
 
@@ -37,7 +37,7 @@ impl Answering {
 }
 
 impl Readiness {
-    /// Asks all of them at once. What a database answers instead is in the log.
+    /// Asks all of them at once. Errors of a database are logged.
     pub async fn look(&self) -> Answering {
         let (main, history) = (self.databases.main.ping(), self.databases.history.ping());
         let (main, history, engine) =

@@ -1,5 +1,5 @@
-//! What a period of an SLA target comes to: whatever decides it is read and put together here, before it is shown in one form or
-//! another, or somebody is told. The arithmetic is that of `stats::sla`.
+//! The report of an SLA target's period: its data are read and combined here, for every form of output and for notifications. The
+//! arithmetic is that of `stats::sla`.
 
 use std::collections::HashMap;
 
@@ -20,46 +20,46 @@ use crate::store::incidents::downtime::{self, Counted};
 use crate::store::services::outlines;
 use crate::store::{PageWindow, StoreError, windows};
 
-/// Services of one report.
+/// Maximum number of services of one report.
 pub const SERVICES_MAX: u64 = 1_000;
 
-/// What a period comes to.
+/// The report of a period.
 #[derive(Debug)]
 pub struct Report {
     /// The target.
     pub target: SlaTarget,
-    /// The period, and how far it has come.
+    /// The period and its progress.
     pub judged: Judged,
-    /// Now.
+    /// The time of the report.
     pub made_at: Timestamp,
     /// Its services, oldest first.
     pub services: Vec<ServiceReport>,
     /// The sums of all services.
     pub sums: Sums,
-    /// The rules for alerts; `None` for a period that is over.
+    /// The readings of the burn-rate rules; `None` for a period that is over.
     pub burn: Option<[Reading; 3]>,
 }
 
-/// What the period comes to for one service.
+/// The report of a period for one service.
 #[derive(Debug)]
 pub struct ServiceReport {
     /// The service.
     pub service: ServiceOutline,
     /// Its sums.
     pub sums: Sums,
-    /// Its promised time in runs, oldest first.
+    /// Its agreed time in runs of equal state, oldest first.
     pub runs: Vec<Run>,
-    /// The incidents that count as downtime of it.
+    /// The incidents that count as its downtime.
     pub incidents: Vec<Counted>,
 }
 
-/// There is no report.
+/// The reason why there is no report.
 #[derive(Debug, thiserror::Error)]
 pub enum SlaReportFailed {
     /// A database has failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Nobody watches one of the services just now.
+    /// The owner of one of the services does not answer.
     #[error(transparent)]
     Unanswered(#[from] NobodyAnswers),
     /// More than [`SERVICES_MAX`] services carry the tag.
@@ -67,21 +67,21 @@ pub enum SlaReportFailed {
     TooManyServices,
 }
 
-/// What is to be put together.
+/// The request for a report.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The period of the target.
     pub judged: Judged,
-    /// The time before which nothing is read; it counts as not measured.
+    /// The time before which nothing is read; it counts as no data.
     pub since: Timestamp,
-    /// Now.
+    /// The present time.
     pub now: Timestamp,
 }
 
-/// Puts together what a target comes to.
+/// Creates the report of a target.
 ///
 /// # Errors
-/// When a database fails, nobody watches one of the services just now, or there are too many.
+/// When a database fails, the owner of a service does not answer, or there are too many services.
 pub async fn gather(
     announcer: &Announcer,
     sight: Sight,
@@ -123,7 +123,7 @@ pub async fn gather(
     Ok(Report { target, judged, made_at: now, services: reports, sums: all, burn })
 }
 
-/// The services that a target is about, as far as they are seen.
+/// Returns the services of a target that are visible.
 async fn subjects(
     announcer: &Announcer,
     sight: Sight,

@@ -1,12 +1,12 @@
 //! The metrics of this process, in the Prometheus text format.
 //!
-//! Whoever has numbers implements [`Collect`]; whoever serves `/metrics` knows nobody by name.
+//! Sources of metrics implement [`Collect`]; the handler of `/metrics` knows only that trait.
 
 use std::fmt::{Display, Write as _};
 
-/// Somebody who has numbers to show.
+/// A source of metrics.
 pub trait Collect: Send + Sync {
-    /// Writes them.
+    /// Writes the metrics.
     fn collect(&self, out: &mut Exposition);
 }
 
@@ -17,17 +17,17 @@ pub struct Exposition {
 }
 
 impl Exposition {
-    /// Begins a metric that only grows. Its name ends in `_total`.
+    /// Starts a metric that only grows. Its name ends in `_total`.
     pub fn counter(&mut self, name: &str, help: &str) -> Family<'_> {
         self.family(name, help, "counter")
     }
 
-    /// Begins a metric that rises and falls.
+    /// Starts a metric that rises and falls.
     pub fn gauge(&mut self, name: &str, help: &str) -> Family<'_> {
         self.family(name, help, "gauge")
     }
 
-    /// Begins a histogram; its samples are written by [`Family::buckets`].
+    /// Starts a histogram; its samples are written by [`Family::buckets`].
     pub fn histogram(&mut self, name: &str, help: &str) -> Family<'_> {
         self.family(name, help, "histogram")
     }
@@ -40,7 +40,7 @@ impl Exposition {
 
     fn family(&mut self, name: &str, help: &str, kind: &str) -> Family<'_> {
         let name = format!("watchkeeper_{name}");
-        // Writing to a String does not fail.
+        // Writing to a `String` does not fail.
         let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
         Family { text: &mut self.text, name }
     }
@@ -79,7 +79,7 @@ impl Family<'_> {
         let labels: Vec<String> =
             labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape(value))).collect();
         let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-        // Writing to a String does not fail.
+        // Writing to a `String` does not fail.
         let _ = writeln!(self.text, "{}{suffix}{labels} {value}", self.name);
     }
 }

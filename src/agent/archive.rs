@@ -1,7 +1,6 @@
-//! What this location has to check, on its disk: it goes on with that when it starts and nobody can be reached.
+//! The definitions of this location on its disk: it continues with them when it starts without a connection.
 //!
-//! The definitions stay sealed as they came. The file is written anew beside the old one; an entry that cannot be read is
-//! left out, and comes again from the engine.
+//! The definitions stay sealed. The file is replaced as a whole; an unreadable entry is skipped, and sent again by the engine.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -22,7 +21,7 @@ use crate::model::service::ServiceKey;
 /// The file in the data folder.
 const FILE: &str = "definitions.jsonl";
 
-/// The file, which one at a time writes. Cheap to clone.
+/// The file, with one writer at a time. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Archive {
     file: Arc<Path>,
@@ -31,10 +30,10 @@ pub(super) struct Archive {
 
 /// The shortest time between two writes.
 const EVERY: Duration = Duration::from_secs(1);
-/// So many services make the time between two writes a millisecond longer: all of them are written each time.
+/// For this number of services the time between two writes grows by a millisecond: each write contains all of them.
 const SERVICES_PER_MS: usize = 10;
 
-/// Writes what is checked to the disk whenever it has changed, until the future is dropped.
+/// Writes the definitions whenever they have changed, until the future is dropped.
 pub(super) async fn keep(archive: Archive, catalogue: Arc<Catalogue>) {
     loop {
         let longer_ms = u64::try_from(catalogue.ids().len() / SERVICES_PER_MS).unwrap_or(u64::MAX);
@@ -47,7 +46,7 @@ pub(super) async fn keep(archive: Archive, catalogue: Arc<Catalogue>) {
     }
 }
 
-/// A line of it.
+/// A line of the file.
 #[derive(Deserialize, Serialize)]
 struct Line {
     service: Id,
@@ -63,7 +62,7 @@ impl Archive {
         Self { file: data_dir.join(FILE).into(), writing: Arc::default() }
     }
 
-    /// What was written last.
+    /// Reads the entries written last.
     pub(super) fn read(&self) -> Vec<Entry> {
         let text = match fs::read_to_string(&self.file) {
             Ok(text) => text,
@@ -89,7 +88,7 @@ impl Archive {
         text.lines().filter_map(entry).collect()
     }
 
-    /// Writes what is checked, if it has changed.
+    /// Writes the definitions, if they have changed.
     ///
     /// # Errors
     /// When the file cannot be written.

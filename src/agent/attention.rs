@@ -1,4 +1,4 @@
-//! A location listens to what it is asked for, says how it is, and stays who it is.
+//! A location receives requests, reports its state, and renews its token.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,12 +21,12 @@ use crate::engine::elsewhere::Heed;
 use crate::model::location::LocationCode;
 use crate::record::recorder::RecordCounters;
 
-/// The interval between two looks at the age of the token.
+/// The time between two checks of the token's age.
 const RENEWAL_EVERY: Duration = Duration::from_secs(600);
 /// A token is renewed when it is older than this, in milliseconds.
 const RENEWED_AT_MS: i64 = 86_400_000;
 
-/// Does what the engine asks for beside the schedule.
+/// Carries out the engine's requests beside the schedule.
 #[derive(Clone, Debug)]
 pub(super) struct Attention {
     pub(super) connection: Connection,
@@ -45,7 +45,7 @@ impl Attention {
     }
 }
 
-/// Says every few seconds how this location is.
+/// Reports the state of this location every few seconds.
 #[derive(Clone, Debug)]
 pub(super) struct SelfReport {
     connection: Connection,
@@ -80,7 +80,7 @@ impl SelfReport {
         }
     }
 
-    /// `None` = the engine has stopped.
+    /// Collects the report; `None` = the engine has stopped.
     async fn look(&self) -> Option<Presence> {
         let lateness = self.engine.lateness().await.ok()?;
         let services = self.engine.watched().await.ok()?.len() as u64;
@@ -102,7 +102,7 @@ impl SelfReport {
     }
 }
 
-/// Keeps the token young.
+/// Renews the token.
 #[derive(Clone, Debug)]
 pub(super) struct Renewal {
     pub(super) connection: Connection,

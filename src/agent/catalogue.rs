@@ -1,4 +1,4 @@
-//! What this location has to check, and in which version since when: a result carries the version that it was measured in.
+//! The services that this location checks, with their versions over time: a result carries the version it was measured in.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -10,10 +10,10 @@ use crate::id::Id;
 use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
 
-/// Versions of a service that are remembered.
+/// Number of remembered versions of a service.
 const VERSIONS: usize = 8;
 
-/// A version of a service, and since when it is checked.
+/// A version of a service, and the time since which it is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Since {
     pub(super) at: Timestamp,
@@ -27,9 +27,9 @@ pub(super) struct Entry {
     pub(super) key: ServiceKey,
     /// Position of its definition on the bus, which only grows.
     pub(super) revision: u64,
-    /// The sealed definition, as it came.
+    /// The sealed definition, as received.
     pub(super) sealed: Bytes,
-    /// Oldest first; at least one.
+    /// Versions, oldest first; at least one.
     pub(super) versions: Vec<Since>,
 }
 
@@ -41,16 +41,16 @@ pub(super) struct Catalogue(RwLock<Inner>);
 struct Inner {
     services: HashMap<Id, Entry>,
     ids: HashMap<ServiceKey, Id>,
-    /// Services that are no longer checked: results that were measured before may still wait.
+    /// Services that are no longer checked: earlier results may still wait.
     gone: HashMap<Id, Entry>,
-    /// Everything that the engine knows is in it.
+    /// True once all definitions of the engine are in it.
     is_complete: bool,
-    /// It has changed since it was written to the disk.
+    /// True if it has changed since it was written to the disk.
     is_changed: bool,
 }
 
 impl Catalogue {
-    /// Puts a service in, or a newer definition of it; its versions of before are kept.
+    /// Adds a service, or a newer definition of it; its earlier versions are kept.
     pub(super) fn put(&self, mut entry: Entry) {
         let mut inner = self.write();
         let gone = inner.gone.remove(&entry.id);
@@ -70,7 +70,7 @@ impl Catalogue {
         inner.is_changed = true;
     }
 
-    /// Takes a service out; what it was.
+    /// Removes a service; returns its entry.
     pub(super) fn remove(&self, id: Id) -> Option<Entry> {
         let mut inner = self.write();
         let gone = inner.services.remove(&id)?;
@@ -84,23 +84,23 @@ impl Catalogue {
         self.read().services.get(&id).cloned()
     }
 
-    /// All of them.
+    /// The ids of all services.
     pub(super) fn ids(&self) -> Vec<Id> {
         self.read().services.keys().copied().collect()
     }
 
-    /// All of them, if something has changed since they were asked for last.
+    /// Returns all entries, if something has changed since the last call.
     pub(super) fn changed(&self) -> Option<Vec<Entry>> {
         let mut inner = self.write();
         std::mem::take(&mut inner.is_changed).then(|| inner.services.values().cloned().collect())
     }
 
-    /// What was asked for could not be written.
+    /// Marks it as changed, because a write has failed.
     pub(super) fn mark_changed(&self) {
         self.write().is_changed = true;
     }
 
-    /// The service of a result, and the version that it was measured in; `None` = this process has never checked it.
+    /// Returns the service of a result, and the version it was measured in; `None` = this process has never checked it.
     pub(super) fn version_of(&self, record: &CheckRecord) -> Option<(Id, u64)> {
         let inner = self.read();
         let id = inner.ids.get(&record.service)?;
@@ -110,7 +110,7 @@ impl Catalogue {
         Some((entry.id, version))
     }
 
-    /// Everything that the engine knows is in it from now on.
+    /// Notes that all definitions of the engine are in it.
     pub(super) fn complete(&self) {
         self.write().is_complete = true;
     }

@@ -1,4 +1,4 @@
-//! A location follows its definitions: what comes is checked from then on, what is taken away is not.
+//! A location follows its definitions: received services are checked from then on, deleted ones are not.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::id::Id;
 use crate::model::check::CheckType;
 use crate::model::location::LocationCode;
 
-/// After so many heartbeats of an idle delivery everything has come.
+/// Number of heartbeats of an idle delivery after which it counts as complete.
 const IDLE_HEARTBEATS: u32 = 2;
 /// The wait before the engine is asked again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -34,17 +34,17 @@ pub(super) struct Follower {
     pub(super) code: LocationCode,
     pub(super) key: SealingKey,
     pub(super) engine: Engine,
-    /// The one location.
+    /// The roster with the one location.
     pub(super) roster: Arc<Roster>,
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) archive: Archive,
     pub(super) clock: Clock,
-    /// Definitions that the engine was given.
+    /// Number of definitions passed to the engine.
     pub(super) applied: Arc<AtomicI64>,
 }
 
 impl Follower {
-    /// Goes on with what was checked before this start.
+    /// Continues with the services checked before this start.
     pub(super) async fn resume(&self) {
         let kept = self.archive.read();
         if !kept.is_empty() {
@@ -102,7 +102,7 @@ impl Follower {
         }
     }
 
-    /// A definition that changed while it was on its way may have made the count of those that follow wrong.
+    /// Ends an idle pass: a definition that changed in transit may have made the number of pending ones wrong.
     async fn rest(&self, pass: &mut Pass) {
         pass.idle += 1;
         if !pass.is_over && pass.named > 0 && pass.idle >= IDLE_HEARTBEATS {
@@ -127,7 +127,7 @@ impl Follower {
         }
     }
 
-    /// The engine has told everything: what it has not named is no longer to be checked.
+    /// Ends a complete pass: services that were not named are no longer checked.
     async fn end_pass(&self, pass: &mut Pass) {
         for gone in pass.old.drain() {
             self.forget(gone).await;
@@ -171,7 +171,7 @@ impl Follower {
         }
     }
 
-    /// Checks the service by this definition from now on; false if it cannot be.
+    /// Checks the service by this definition from now on; returns false if that is not possible.
     async fn apply(&self, given: LocationDefinition) -> bool {
         let service = given.service;
         let Some(definition) = self.definition(given) else {
@@ -196,7 +196,7 @@ impl Follower {
             organisation: 0,
             name: given.name.into(),
             check_type,
-            // It grows with every change, unlike that of the stored service, or that of a bucket that was made anew.
+            // It grows with every change, unlike the revision of the stored service, or that of a bucket that was created again.
             revision: self.applied.fetch_add(1, Ordering::Relaxed) + 1,
             task: Some(compile(check_type, planned).ok()?),
             heartbeat: None,
@@ -207,13 +207,13 @@ impl Follower {
     }
 }
 
-/// The engine tells everything from the start.
+/// A complete transmission of all definitions.
 struct Pass {
-    /// What it has not named yet of what was checked before.
+    /// Services checked before that have not been named yet.
     old: HashSet<Id>,
-    /// Definitions that came.
+    /// Number of received definitions.
     named: u64,
-    /// Heartbeats since the last of them.
+    /// Number of heartbeats since the last definition.
     idle: u32,
     is_over: bool,
 }

@@ -1,6 +1,6 @@
-//! Who this location is: a machine becomes a location by an enrolment, with keys that it makes itself and shows nobody.
+//! The identity of this location: a machine becomes a location by an enrolment, with keys that it creates and keeps secret.
 //!
-//! The keys are on the disk before the engine is asked, so that a machine that hears no answer asks again as the same one.
+//! The keys are on the disk before the request is sent, so that a machine without an answer repeats it with the same keys.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -21,17 +21,17 @@ use crate::bus::users::enrolment_of;
 use crate::config::limits::BusLimits;
 use crate::model::location::LocationCode;
 
-/// The folder of all this in the data folder.
+/// The folder of these files in the data folder.
 const FOLDER: &str = "location";
-/// What is no secret: code, name, servers.
+/// The public data: code, name, servers.
 const FILE: &str = "location.toml";
 const AUTHORITY: &str = "ca.pem";
 const USER_SEED: &str = "user.seed";
 const SEALING_SEED: &str = "sealing.seed";
-/// The token about the user's key; of no use without that.
+/// The token for the user's key; useless without that key.
 const TOKEN: &str = "user.jwt";
 
-/// A location that this machine is.
+/// The identity of this location.
 #[derive(Clone, Debug)]
 pub struct Identity {
     /// Its code.
@@ -40,7 +40,7 @@ pub struct Identity {
     pub name: String,
     /// The NATS servers.
     pub servers: Servers,
-    /// Opens its definitions.
+    /// The key that opens its definitions.
     pub sealing: SealingKey,
     folder: PathBuf,
     user_seed: SecretString,
@@ -56,10 +56,10 @@ struct Kept {
 }
 
 impl Identity {
-    /// The location that this machine has become; `None` = none yet.
+    /// Loads the identity of this machine; `None` = it has none yet.
     ///
     /// # Errors
-    /// One line that names the file that cannot be used.
+    /// When a file cannot be used; the text is one line that names it.
     pub fn load(data_dir: &Path) -> anyhow::Result<Option<Self>> {
         let folder = data_dir.join(FOLDER);
         let file = folder.join(FILE);
@@ -81,10 +81,10 @@ impl Identity {
         }))
     }
 
-    /// Becomes the location that the token is for.
+    /// Enrols this machine as the location of the token.
     ///
     /// # Errors
-    /// One line: the folder cannot be written, nobody answers, or the answer is no.
+    /// When the folder cannot be written, no node answers, or the request is refused; the text is one line.
     pub async fn enrol(data_dir: &Path, token: &JoinToken, limits: &BusLimits) -> anyhow::Result<Self> {
         let folder = data_dir.join(FOLDER);
         make_folder(&folder)?;
@@ -111,24 +111,24 @@ impl Identity {
         let Enrolled { code, name, token } = answer;
         replace(&folder.join(TOKEN), &token)?;
         let kept = Kept { code: code.clone(), name: name.clone(), url: servers.url.clone(), has_authority };
-        // Last: with it everything is there.
+        // Written last: its presence means that all files exist.
         replace(&folder.join(FILE), &toml::to_string(&kept)?)?;
         Ok(Self { code: code.parse()?, name, servers, sealing, folder, user_seed, token })
     }
 
-    /// What it proves itself with.
+    /// Returns its credentials.
     ///
     /// # Errors
-    /// The files do not fit together.
+    /// When the files do not fit together.
     pub fn credentials(&self) -> anyhow::Result<Credentials> {
         let credentials = Credentials::from_seed(self.token.trim().to_owned(), &self.user_seed);
         credentials.with_context(|| format!("{} holds no location", self.folder.display()))
     }
 
-    /// Keeps a token for a further while.
+    /// Stores a renewed token.
     ///
     /// # Errors
-    /// It is none, or cannot be written.
+    /// When it is invalid, or cannot be written.
     pub fn renew(&mut self, token: String) -> anyhow::Result<Credentials> {
         let credentials = Credentials::from_seed(token.clone(), &self.user_seed)?;
         replace(&self.folder.join(TOKEN), &token)?;

@@ -1,12 +1,12 @@
-//! This process as a location in another place (`watchkeeper probe`): it is told what to check, and reports what it finds.
+//! This process as a remote location (`watchkeeper probe`): it receives definitions, and sends results.
 //!
-//! - [`identity`]: who it is; it becomes that by an enrolment, and keeps its keys to itself.
-//! - `catalogue`: what it has to check, in which version since when; `following` keeps it, `archive` has it on disk.
-//! - `uplink`: the way of results to the engine; the recorder keeps them until they are there.
-//! - `attention`: it listens to what it is asked for, and says how it is.
+//! - [`identity`]: its identity from the enrolment, with its keys.
+//! - `catalogue`: its services with their versions over time; `following` updates it, `archive` stores it on disk.
+//! - `uplink`: sends results to the engine; the recorder keeps them until they are delivered.
+//! - `attention`: receives requests, and reports its state.
 //!
-//! It is an engine of its own with one location: the schedule, retries and lateness are those of every engine, and go on
-//! while nobody can be reached. It judges nothing: what a service is, all locations decide together, elsewhere.
+//! It is an engine of its own with one location: schedule, retries and lateness are those of every engine, and continue
+//! without a connection. It judges nothing: the status of a service is decided by an engine node from all locations.
 
 mod archive;
 mod attention;
@@ -42,12 +42,12 @@ use crate::record::recorder::{self, RecordCounters, Recorder};
 use crate::record::spool::Spool;
 use crate::supervise::{Handle, Kind, Placement, Stop, Supervisor};
 
-/// The longest time that a stop may take in all.
+/// Total time limit of a stop.
 const STOP_LIMIT: Duration = Duration::from_secs(9);
-/// Results travel at the latest after this time, in milliseconds.
+/// Maximum age of results before they are sent, in milliseconds.
 const BATCH_MS: u64 = 250;
-/// Results that wait in memory while all is well, more than all shards hand over at once; beyond that all of them go to the
-/// disk.
+/// Maximum number of results in memory in normal operation, more than all shards send at once; beyond it all results go to
+/// the disk.
 const WAITING_RESULTS: usize = 32_768;
 
 const KEEPING: Kind = Kind::restarting("definitions_on_disk");
@@ -67,25 +67,25 @@ pub struct Agent {
     catalogue: Arc<Catalogue>,
 }
 
-/// The parts that a location is started with.
+/// The dependencies of a location at its start.
 pub struct AgentParts<'a> {
     /// Its settings.
     pub config: &'a Config,
     /// Wall time.
     pub clock: Clock,
-    /// Keeps its actors alive.
+    /// The supervisor of its actors.
     pub supervisor: &'a Supervisor,
-    /// Who it is.
+    /// Its identity.
     pub identity: Identity,
-    /// Makes its checks.
+    /// Runs its checks.
     pub prober: Arc<dyn Prober>,
 }
 
 impl Agent {
-    /// Starts to check what it had to check before, and to follow changes of that.
+    /// Starts to check the stored definitions, and to follow changes.
     ///
     /// # Errors
-    /// What cannot be used, in one line.
+    /// When a setting or file cannot be used; the text is one line.
     pub async fn start(parts: AgentParts<'_>) -> anyhow::Result<Self> {
         let AgentParts { config, clock, supervisor, identity, prober } = parts;
         let folder = &config.data_dir;
@@ -152,13 +152,13 @@ impl Agent {
         Ok(Self { engine, recorder, recorder_thread, tasks, archive, catalogue })
     }
 
-    /// Stops in order: no new checks, what was measured is with the engine or on the disk.
+    /// Stops in order: no new checks, then all results are with the engine or on the disk.
     ///
     /// # Errors
-    /// When that does not end in time.
+    /// When that takes too long.
     pub async fn stop(self) -> anyhow::Result<()> {
         let stopping = async {
-            // Results still go out: the recorder has its own way.
+            // Results are still sent: the recorder does that itself.
             self.tasks.iter().for_each(JoinHandle::abort);
             self.engine.stop().await;
             self.recorder.send(Stop).await.context("the recorder had stopped before")?;

@@ -1,4 +1,4 @@
-//! The way of results to the engine. What the bus has on its disk is on its way; before that the recorder keeps it.
+//! Sends results to the engine. A result is delivered once the bus has it on its disk; until then the recorder keeps it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::model::location::LocationCode;
 use crate::model::partition::Partition;
 use crate::record::recorder::{Destination, NotStored};
 
-/// Batches that are under way at once.
+/// Maximum number of unacknowledged batches.
 const AT_ONCE: usize = 64;
 
 /// Sends results.
@@ -54,7 +54,7 @@ impl Uplink {
         if !connection.state().is_connected() {
             return Err(NotStored("the bus is not connected".into()));
         }
-        // What is checked, and in which version, is known once the engine has told all of it.
+        // Services and versions are known only when all definitions have been received.
         if !catalogue.is_complete() {
             return Err(NotStored("the engine has not told yet what to check".into()));
         }
@@ -69,7 +69,7 @@ impl Uplink {
         Ok(())
     }
 
-    /// The messages that carry these results, with their partitions. Of what this process has never checked nobody knows the version.
+    /// Returns the messages with these results, by partition. Results of services that this process never checked are dropped.
     fn messages(&self, checks: &[CheckRecord]) -> Vec<(Partition, BatchMessage)> {
         let Parts { catalogue, clock, .. } = &*self.0;
         let mut by_partition: BTreeMap<Partition, Vec<CheckRecord>> = BTreeMap::new();
@@ -89,7 +89,7 @@ impl Uplink {
 }
 
 impl Destination for Uplink {
-    /// Changes of the status are not sent: the engine decides what a service is.
+    /// Sends the checks. Status changes are not sent: the engine decides the status of a service.
     fn store(&self, batch: Arc<Batch>) -> LocalBoxFuture<'static, Result<(), NotStored>> {
         let uplink = self.clone();
         async move { uplink.send(&batch).await }.boxed_local()

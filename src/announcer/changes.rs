@@ -1,7 +1,7 @@
-//! Marks of what has changed: services whose definitions locations in other places have to get anew.
+//! Marks of changed services, whose definitions have to be sent to remote locations again.
 //!
-//! A mark says that something is different now, not what: whoever acts on it reads the store. So marks of one service
-//! are one, in whatever order they come, and a mark that is acted on twice does no harm.
+//! A mark says only that something has changed: its reader reads the store. So several marks of one service are merged, in
+//! any order, and a mark that is processed twice does no harm.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use crate::id::Id;
 use crate::model::service::{ServiceAddress, ServiceKey};
 
-/// Marks that wait for whoever acts on them. Cheap to clone; without anybody who acts they are not kept.
+/// Pending marks. Cheap to clone; without a reader they are not stored.
 #[derive(Clone, Debug, Default)]
 pub struct Changes(Option<Arc<Waiting>>);
 
@@ -21,35 +21,35 @@ struct Waiting {
     woken: Notify,
 }
 
-/// What has changed.
+/// The changed services.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Every service may have.
+    /// True if every service may have changed.
     pub all: bool,
-    /// These services have; they may be gone.
+    /// Changed or deleted services.
     pub services: BTreeMap<ServiceKey, Id>,
 }
 
 impl Changes {
-    /// Marks that somebody will act on.
+    /// Creates marks that are stored for a reader.
     #[must_use]
     pub fn kept() -> Self {
         Self(Some(Arc::default()))
     }
 
-    /// A service has changed, or is gone.
+    /// Marks a service as changed or deleted.
     pub fn mark(&self, service: ServiceAddress) {
         self.add(|marks| {
             marks.services.insert(service.key, service.id);
         });
     }
 
-    /// Any service may have changed: there is another location.
+    /// Marks all services as changed: there is another location.
     pub fn mark_all(&self) {
         self.add(|marks| marks.all = true);
     }
 
-    /// Puts back what could not be acted on.
+    /// Returns marks that could not be processed.
     pub fn put_back(&self, left: Marks) {
         self.add(|marks| {
             marks.all |= left.all;

@@ -1,4 +1,4 @@
-//! Counts the changes of custom domains on this node, so that a cache of their host names knows when it is out of date.
+//! Counter of changes of custom domains on this node, by which a cache of their host names notices that it is outdated.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct HostChanges(Arc<AtomicU64>);
 
 impl HostChanges {
-    /// Says that a custom domain was committed with another status, or deleted.
+    /// Notes that a custom domain was committed with another status, or deleted.
     pub fn note(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// The number of changes up to now.
+    /// Number of changes up to now.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.load(Ordering::SeqCst)

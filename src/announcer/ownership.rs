@@ -1,9 +1,9 @@
-//! What this node owns: the partitions whose services it watches, and the fences that its writes carry.
+//! Ownership of partitions: those whose services this node watches, and the fencing tokens of its writes.
 //!
-//! Alone it is everything, for ever. Among several nodes the leases decide, and three sets follow each other: a partition
-//! is *held* as long as this node may write what was measured of it, *watched* while its services are looked at or about
-//! to be, and *ready* once all of them are. The database has the last word: a node that only believes that it holds
-//! something is refused there.
+//! A single node owns everything, for ever. Among several nodes the leases decide, and a partition passes three states: it is
+//! *held* as long as this node may write its results, *watched* while its services are checked or about to be, and *ready*
+//! once all of them are. The database decides in the end: it refuses the writes of a node that wrongly believes to hold a
+//! partition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -20,31 +20,31 @@ use crate::model::service::ServiceKey;
 #[derive(Clone, Debug)]
 pub struct Ownership(Option<Arc<Shared>>);
 
-/// Who this node is, among several.
+/// The identity of this node among several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The name under which others reach it.
+    /// The name by which other nodes reach it.
     pub name: NodeName,
-    /// The data folder that one process at a time works on; the database knows holders by it.
+    /// The id of the data folder, which one process at a time uses; the database identifies holders by it.
     pub folder: Id,
 }
 
-/// The partitions of this node, as they are at one moment.
+/// The partitions of this node at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Owned {
-    /// Their services are looked at, or about to be.
+    /// Partitions whose services are checked, or about to be.
     pub watched: Partitions,
-    /// All their services are looked at.
+    /// Partitions all of whose services are checked.
     pub ready: Partitions,
-    /// The fences of those that are held.
+    /// The fencing tokens of the held partitions.
     pub fences: BTreeMap<Partition, Fence>,
-    /// Those that the database knows another holder of.
+    /// Partitions for which the database has another holder.
     pub overtaken: Partitions,
-    /// Who owns what, as it was read last.
+    /// The owners of partitions, as last read.
     pub ledger: Ledger,
-    /// The nodes that live, as it was read last.
+    /// The living nodes, as last read.
     pub living: BTreeSet<NodeName>,
-    /// Those of them that alone cannot write to the databases, as it was read last.
+    /// Living nodes that cannot write to the databases although others can, as last read.
     pub cut_off: BTreeSet<NodeName>,
 }
 
@@ -56,68 +56,68 @@ struct Shared {
 }
 
 impl Ownership {
-    /// Everything belongs to this node: there is no other.
+    /// Ownership of everything, for a single node.
     #[must_use]
     pub const fn alone() -> Self {
         Self(None)
     }
 
-    /// Nothing yet: the leases will say.
+    /// Ownership of nothing, until the leases are read.
     #[must_use]
     pub fn among_others(member: Member) -> Self {
         let changed = watch::Sender::new(Partitions::NONE);
         Self(Some(Arc::new(Shared { member, owned: RwLock::default(), changed })))
     }
 
-    /// Who this node is among others; `None` = it is alone.
+    /// The identity of this node among others; `None` = it is the only one.
     #[must_use]
     pub fn member(&self) -> Option<&Member> {
         self.0.as_ref().map(|shared| &shared.member)
     }
 
-    /// The partitions as they are now; `None` = all of them, without fences.
+    /// The present partitions; `None` = all of them, without fencing tokens.
     #[must_use]
     pub fn owned(&self) -> Option<Owned> {
         self.read(Owned::clone)
     }
 
-    /// The partitions whose services this node looks at, or is about to.
+    /// Partitions whose services this node checks, or is about to.
     #[must_use]
     pub fn watched(&self) -> Partitions {
         self.read(|owned| owned.watched).unwrap_or(Partitions::ALL)
     }
 
-    /// The partitions all of whose services this node looks at.
+    /// Partitions all of whose services this node checks.
     #[must_use]
     pub fn ready(&self) -> Partitions {
         self.read(|owned| owned.ready).unwrap_or(Partitions::ALL)
     }
 
-    /// True if this node looks at the service, or is about to.
+    /// Returns true if this node checks the service, or is about to.
     #[must_use]
     pub fn watches(&self, service: ServiceKey) -> bool {
         self.watched().contains(Partition::of(service))
     }
 
-    /// True if this node looks at the service, and knows what it is.
+    /// Returns true if this node checks the service and knows its state.
     #[must_use]
     pub fn is_ready(&self, service: ServiceKey) -> bool {
         self.ready().contains(Partition::of(service))
     }
 
-    /// True if this node does what is done once for all: it has the first partition.
+    /// Returns true if this node does the work that is done once for all nodes: it owns the first partition.
     #[must_use]
     pub fn leads(&self) -> bool {
         self.ready().contains(Partition::of(0))
     }
 
-    /// The node that owns a service, as far as is known; `None` = nobody does at the moment.
+    /// The node that owns a service, as far as this node knows; `None` = none at the moment.
     #[must_use]
     pub fn owner_of(&self, service: ServiceKey) -> Option<NodeName> {
         self.read(|owned| owned.ledger.owner_of(Partition::of(service)).cloned()).flatten()
     }
 
-    /// The partitions that no living node owns, as far as is known: their services are not watched.
+    /// The partitions without a living owner, as far as this node knows: their services are not watched.
     #[must_use]
     pub fn unowned(&self) -> Partitions {
         let unowned = self.read(|owned| {
@@ -127,13 +127,13 @@ impl Ownership {
         unowned.unwrap_or_default()
     }
 
-    /// The living nodes that cannot write to the databases although others can, as far as is known.
+    /// The living nodes that cannot write to the databases although others can, as far as this node knows.
     #[must_use]
     pub fn cut_off(&self) -> BTreeSet<NodeName> {
         self.read(|owned| owned.cut_off.clone()).unwrap_or_default()
     }
 
-    /// Says whenever the ready partitions have changed. Alone they never do.
+    /// Subscribes to changes of the ready partitions. For a single node there are none.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Partitions> {
         match &self.0 {
@@ -142,22 +142,22 @@ impl Ownership {
         }
     }
 
-    /// Takes in what the ledger says.
+    /// Stores the owners read from the ledger.
     pub fn note_ledger(&self, ledger: &Ledger) {
         self.change(|owned| owned.ledger = ledger.clone());
     }
 
-    /// Takes in which nodes live.
+    /// Stores the living nodes.
     pub fn note_living(&self, living: &BTreeSet<NodeName>) {
         self.change(|owned| owned.living.clone_from(living));
     }
 
-    /// Takes in which living nodes alone cannot write to the databases.
+    /// Stores the living nodes that alone cannot write to the databases.
     pub fn note_cut_off(&self, nodes: &BTreeSet<NodeName>) {
         self.change(|owned| owned.cut_off.clone_from(nodes));
     }
 
-    /// These are held from now on, and about to be watched.
+    /// Notes that these partitions are held from now on, and about to be watched.
     pub fn hold(&self, partitions: Partitions, fence: Fence) {
         self.change(|owned| {
             owned.watched = owned.watched.and(partitions);
@@ -165,12 +165,12 @@ impl Ownership {
         });
     }
 
-    /// The database says that another node has taken these: whoever keeps this node's share has to know.
+    /// Notes that the database has another holder of these partitions, for the keeper of this node's share.
     pub fn note_overtaken(&self, partitions: Partitions) {
         self.change(|owned| owned.overtaken = owned.overtaken.and(partitions));
     }
 
-    /// Takes note of those that others have taken.
+    /// Returns and clears the partitions that other nodes have taken.
     #[must_use]
     pub fn take_overtaken(&self) -> Partitions {
         let mut overtaken = Partitions::NONE;
@@ -178,12 +178,12 @@ impl Ownership {
         overtaken
     }
 
-    /// All services of these are looked at.
+    /// Notes that all services of these partitions are checked.
     pub fn note_ready(&self, partitions: Partitions) {
         self.change(|owned| owned.ready = owned.ready.and(partitions.common(owned.watched)));
     }
 
-    /// These are not watched any more; what was measured of them may still be written.
+    /// Stops the watch of these partitions; their results may still be written.
     pub fn stop_watching(&self, partitions: Partitions) {
         self.change(|owned| {
             owned.watched = owned.watched.without(partitions);
@@ -191,7 +191,7 @@ impl Ownership {
         });
     }
 
-    /// Nothing of these is written any more.
+    /// Releases these partitions: nothing of them is written any more.
     pub fn let_go(&self, partitions: Partitions) {
         self.stop_watching(partitions);
         self.change(|owned| {

@@ -1,7 +1,7 @@
-//! The other engine nodes: whoever watches a service is asked, wherever it is; and each, what it has stored.
+//! The other engine nodes: requests to the owner of a service, and for recently stored results.
 //!
-//! Any node takes any request, and only the owner of a service knows what it is just now. So a question goes to the owner, and
-//! while a partition changes hands it is asked again. What nobody answers in time is an error, never a guess.
+//! Any node accepts any API request, but only the owner of a service knows its present state. So the owner is asked, and asked
+//! again while a partition changes its owner. A missing answer is an error, never a guess.
 
 use std::fmt::Debug;
 
@@ -21,37 +21,37 @@ pub trait Counts: Debug + Send + Sync {
     fn count(&self, token: i64, now: Timestamp) -> Allowance;
 }
 
-/// The way to the other engine nodes.
+/// The connection to the other engine nodes.
 pub trait Peers: Debug + Send + Sync {
-    /// True if a question can be sent at this moment.
+    /// Returns true if a request can be sent at this moment.
     fn are_reachable(&self) -> bool;
 
-    /// Asks one of them.
+    /// Sends a request to one of them.
     ///
     /// # Errors
-    /// It does not answer, in one line.
+    /// When it does not answer; the text is one line.
     fn ask(&self, node: NodeName, question: Question) -> BoxFuture<'static, Result<Answer, String>>;
 }
 
-/// What a node asks the owner of services.
+/// A request to another node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Question {
-    /// Watch these as they are stored now. Answered when that is in force.
+    /// Apply these services as they are stored now. Answered once that is effective.
     Changed(Vec<Changed>),
-    /// What are they just now?
+    /// Request for the present snapshots of these services.
     Snapshots(Vec<ServiceAddress>),
-    /// Look at these at once. Answered when they have been told to, not when they have looked.
+    /// Check these services at once. Answered when the checks are requested, not when they are done.
     LookAt(Vec<ServiceAddress>),
-    /// A ping of this service has come, and is stored.
+    /// A stored ping of this service.
     Ping {
         /// The service that reports itself.
         service: ServiceAddress,
         /// The ping.
         ping: Ping,
     },
-    /// A request of the token with this database key has come: how many may still come?
+    /// Count a request of the token with this database key.
     Count(i64),
-    /// What have you stored lately?
+    /// Request for recently stored results.
     Stored(After),
 }
 
@@ -64,18 +64,18 @@ pub struct Changed {
     pub revision: i64,
 }
 
-/// What an owner answers.
+/// The answer of another node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// It is done.
     Done,
-    /// The snapshots, in the order in which they were asked for.
+    /// The snapshots, in the order of the request.
     Snapshots(Vec<Snapshot>),
-    /// What the rate limit says.
+    /// The state of the rate limit.
     Counted(Allowance),
-    /// Some of them have another owner.
+    /// Some of the services have another owner.
     NotMine,
-    /// What it has stored lately.
+    /// The recently stored results.
     Stored(Recent),
 }
 
@@ -83,20 +83,20 @@ pub enum Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no engine node answers for {services} services")]
 pub struct NobodyAnswers {
-    /// How many of them.
+    /// Number of these services.
     pub services: usize,
 }
 
-/// What became of a question about several services.
+/// The result of a request about several services.
 pub(super) struct Asked {
     pub(super) parts: Vec<Part>,
-    /// Services of which no owner answered.
+    /// Number of services without an answer of their owner.
     pub(super) unanswered: usize,
 }
 
-/// An answer, and the services that it is about.
+/// An answer, and the services that it concerns.
 pub(super) struct Part {
     pub(super) answer: Answer,
-    /// Their places among those that were asked for.
+    /// Indices of the services in the request.
     pub(super) places: Vec<usize>,
 }

@@ -1,7 +1,7 @@
-//! The results that this node has stored lately, for other nodes whose clients listen to events.
+//! The results that this node has stored recently, for other nodes whose clients listen to events.
 //!
-//! Another node asks again and again for what came after its last [`Place`]. Nothing is kept unless one asks, nobody waits for one, and
-//! what is kept is bounded: who comes too late is told that something is missing, and never gets a part for the whole.
+//! Another node polls for results after its last [`Place`]. Nothing is kept unless a node polls, this node waits for none, and
+//! the number of results is limited: a node that polls too late learns that some are missing.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,62 +13,62 @@ use crate::engine::aggregator::Batch;
 use crate::id::Id;
 use crate::model::history::CheckRecord;
 
-/// The time after which nobody asks any more.
+/// Results are kept for this long after the last poll.
 const ASKED_WITHIN: Duration = Duration::from_secs(10);
-/// Results that are kept: some seconds at the highest rates.
+/// Maximum number of kept results: some seconds at the highest rates.
 const KEPT: usize = 50_000;
-/// Bytes of one answer, roughly.
+/// Approximate maximum size of one answer in bytes.
 const ANSWER_BYTES: usize = 256 * 1_024;
-/// Bytes of a result beside its texts, roughly.
+/// Approximate size of a result besides its texts in bytes.
 const RESULT_BYTES: usize = 64;
 
-/// The results that this node has stored lately.
+/// The results that this node has stored recently.
 #[derive(Debug, Default)]
 pub struct Stored(Mutex<Option<Kept>>);
 
 #[derive(Debug)]
 struct Kept {
     epoch: Id,
-    /// The number of the first result that is kept.
+    /// The number of the first kept result.
     first: u64,
     batches: VecDeque<Arc<Batch>>,
     results: usize,
     asked_at: Instant,
 }
 
-/// How far somebody has been told of a node's results.
+/// A position in a node's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Another one: the node has begun to count anew.
+    /// Identifies the count; another value = the node has restarted its count.
     pub epoch: Id,
-    /// Results before this one have been told.
+    /// Number of the first result after the position.
     pub number: u64,
 }
 
-/// What a node asks for.
+/// A request for results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct After {
-    /// How far it has been told; `None` = nothing yet, and it is told nothing but where it is.
+    /// The position of the requesting node; `None` = none yet, and only the present position is returned.
     pub place: Option<Place>,
-    /// It wants results; otherwise it passes over them.
+    /// True if results are wanted; otherwise only the position advances.
     pub wants_results: bool,
 }
 
-/// What a node has stored.
+/// The recently stored results of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recent {
-    /// How far that is.
+    /// The position after these results.
     pub place: Place,
     /// The results, in the order in which they were stored.
     pub results: Vec<CheckRecord>,
-    /// Nothing is missing between this and the place of whoever asks.
+    /// True if no result is missing between the requested position and these.
     pub is_whole: bool,
-    /// There are more.
+    /// True if there are more results.
     pub has_more: bool,
 }
 
 impl Stored {
-    /// These results are durable.
+    /// Adds durable results.
     pub fn note(&self, batch: &Arc<Batch>) {
         let mut kept = self.kept();
         if kept.as_ref().is_some_and(|kept| kept.asked_at.elapsed() > ASKED_WITHIN) {
@@ -83,7 +83,7 @@ impl Stored {
         }
     }
 
-    /// Returns what has been stored after a place. From the first time on it is kept.
+    /// Returns the results after a position. From the first call on results are kept.
     pub fn after(&self, after: After) -> Recent {
         let mut kept = self.kept();
         let now = Instant::now();
@@ -120,7 +120,7 @@ impl Kept {
         }
     }
 
-    /// The results from this number on, as many as an answer holds.
+    /// Returns the results from this number on, up to the size of an answer.
     fn behind(&self, number: u64) -> Vec<CheckRecord> {
         let (mut at, mut bytes, mut found) = (self.first, 0, Vec::new());
         for batch in &self.batches {

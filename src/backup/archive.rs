@@ -9,10 +9,10 @@ use crate::backup::error::BackupError;
 use crate::backup::files;
 use crate::backup::manifest;
 
-/// The level of compression: history is compressed already.
+/// The compression level; low, because the history is compressed already.
 const LEVEL: i32 = 3;
 
-/// The form of a backup, by its name.
+/// The form of a backup, derived from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TargetForm {
     /// A folder.
@@ -21,17 +21,17 @@ pub(super) enum TargetForm {
     File(FileCoding),
 }
 
-/// How the one file is written.
+/// The coding of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileCoding {
-    /// As it is.
+    /// Uncompressed.
     Plain,
-    /// By zstd.
+    /// Compressed by zstd.
     Compressed,
 }
 
 impl TargetForm {
-    /// The form that a name stands for.
+    /// Returns the form for a name.
     pub(super) fn of(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.ends_with(".tar") {
@@ -44,14 +44,14 @@ impl TargetForm {
     }
 }
 
-/// Another name in the same folder, for what is there only for a while.
+/// Returns a temporary name in the same folder.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{ending}-{}", std::process::id()));
     path.with_file_name(name)
 }
 
-/// Refuses a target that is there.
+/// Refuses an existing target.
 pub(super) fn demand_new(target: &Path) -> Result<(), BackupError> {
     if target.exists() {
         let problem = format!("{} is there already: name a file that is not", target.display());
@@ -65,7 +65,7 @@ pub(super) fn demand_new(target: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// Packs a folder into a file, which is there when it is whole.
+/// Packs a folder into a file, which exists only once it is complete.
 pub(super) fn pack(folder: &Path, target: &Path, coding: FileCoding) -> Result<(), BackupError> {
     let unfinished = beside(target, "file");
     let failed = BackupError::at(&unfinished);
@@ -98,7 +98,7 @@ fn write(folder: &Path, file: File, coding: FileCoding) -> std::io::Result<File>
     }
 }
 
-/// The manifest comes first, so that it can be read without the rest.
+/// Writes the entries, manifest first, so that it can be read without the rest.
 fn write_entries<W: Write>(folder: &Path, writer: W) -> std::io::Result<W> {
     let mut archive = tar::Builder::new(writer);
     archive.append_path_with_name(folder.join(manifest::FILE), manifest::FILE)?;
@@ -124,7 +124,7 @@ fn sorted(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
-/// Unpacks a file into a folder that is not there yet or is empty.
+/// Unpacks a file into a folder that is empty or does not exist.
 pub(super) fn unpack(file: &Path, coding: FileCoding, folder: &Path) -> Result<(), BackupError> {
     let failed = BackupError::at(file);
     let opened = BufReader::new(File::open(file).map_err(&failed)?);
@@ -134,6 +134,6 @@ pub(super) fn unpack(file: &Path, coding: FileCoding, folder: &Path) -> Result<(
     };
     let mut archive = tar::Archive::new(reader);
     archive.set_preserve_permissions(false);
-    // It refuses names that lead out of the folder.
+    // `unpack` refuses names that lead out of the folder.
     archive.unpack(folder).map_err(|problem| BackupError::Damaged(format!("{}: {problem}", file.display())))
 }

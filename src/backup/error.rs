@@ -1,11 +1,11 @@
-//! What keeps a backup from being made, checked or put back, in words for the operator.
+//! Errors of creating, verifying or restoring a backup, in words for the operator.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::store::file_copy::FileError;
 
-/// An error of a backup. The installation it was made of is as it was.
+/// An error of a backup. The original installation is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// A file or a folder cannot be used.
@@ -19,16 +19,16 @@ pub enum BackupError {
     /// A database cannot be read or written.
     #[error(transparent)]
     Database(#[from] FileError),
-    /// What was asked for is not done, with what to do.
+    /// The request is refused, with advice.
     #[error("{0}")]
     Refused(String),
-    /// The backup does not hold what its manifest says.
+    /// The backup differs from its manifest.
     #[error("the backup is damaged: {0}")]
     Damaged(String),
 }
 
 impl BackupError {
-    /// A function that says to which path an error belongs.
+    /// Returns a function that adds this path to an error.
     pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> Self {
         move |problem| Self::File { path: path.to_owned(), problem }
     }

@@ -1,4 +1,4 @@
-//! Files and folders of backups and data folders: their names, copies that are durable, sums.
+//! Files and folders of backups and data folders: names, durable copies, checksums.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write as _};
@@ -17,7 +17,7 @@ pub(super) const MAIN: &str = "main.db";
 pub(super) const HISTORY: &str = "history.db";
 /// The folder of the segments of the history.
 pub(super) const SEGMENTS: &str = "history.segments";
-/// The folder of what waits for the history.
+/// The folder of results that wait for the history.
 pub(super) const SPOOL: &str = "spool";
 /// The secret key.
 pub(super) const KEY: &str = "secret.key";
@@ -25,7 +25,7 @@ pub(super) const KEY: &str = "secret.key";
 /// A file of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupFile {
-    /// Its path inside the backup, and inside a data folder.
+    /// Its path inside the backup and inside a data folder.
     pub path: String,
     /// Its size.
     pub bytes: u64,
@@ -36,13 +36,13 @@ pub struct BackupFile {
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Returns true for a relative path that stays where it begins.
+/// Returns true for a relative path that stays within its start.
 pub(super) fn is_safe(path: &str) -> bool {
     let path = Path::new(path);
     path.components().next().is_some() && path.components().all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Makes a folder for its owner alone, or takes an empty one. Returns true when it was made.
+/// Creates a folder that only its owner can access, or accepts an empty one. Returns true when it was created.
 pub(super) fn make_empty(folder: &Path) -> Result<bool, BackupError> {
     let failed = BackupError::at(folder);
     match fs::read_dir(folder) {
@@ -62,7 +62,7 @@ pub(super) fn make_empty(folder: &Path) -> Result<bool, BackupError> {
     }
 }
 
-/// Removes everything in a folder, and the folder itself where it was made for this.
+/// Removes everything in a folder, and the folder itself if it was created for this.
 pub(super) fn empty_again(folder: &Path, was_made: bool) {
     let removed = if was_made {
         fs::remove_dir_all(folder)
@@ -78,7 +78,7 @@ fn remove(path: &Path) -> io::Result<()> {
     if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
-/// Writes a file that is not there yet, for its owner alone, durably.
+/// Durably writes a new file that only its owner can access.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), BackupError> {
     let failed = BackupError::at(path);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(&failed)?;
@@ -86,7 +86,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), BackupError> {
     file.sync_all().map_err(&failed)
 }
 
-/// Copies a file to one that is not there yet, for its owner alone, durably. `None` when it is gone.
+/// Durably copies to a new file that only its owner can access. `None` when the source no longer exists.
 pub(super) fn copy_new(from: &Path, to: &Path) -> Result<Option<()>, BackupError> {
     let mut source = match File::open(from) {
         Ok(source) => source,
@@ -100,19 +100,19 @@ pub(super) fn copy_new(from: &Path, to: &Path) -> Result<Option<()>, BackupError
     Ok(Some(()))
 }
 
-/// Makes a file durable, and its owner's alone.
+/// Makes a file durable, and accessible to its owner only.
 pub(super) fn keep(path: &Path) -> Result<(), BackupError> {
     let failed = BackupError::at(path);
     fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(&failed)?;
     File::open(path).and_then(|opened| opened.sync_all()).map_err(&failed)
 }
 
-/// Makes durable what a folder lists.
+/// Makes the entries of a folder durable.
 pub(super) fn sync_folder(folder: &Path) -> Result<(), BackupError> {
     File::open(folder).and_then(|opened| opened.sync_all()).map_err(BackupError::at(folder))
 }
 
-/// Size and sum of a file below a folder.
+/// Returns size and checksum of a file below a folder.
 pub(super) fn sum(folder: &Path, path: &str, watcher: Watcher<'_>) -> Result<BackupFile, BackupError> {
     let file = folder.join(path);
     let failed = BackupError::at(&file);
@@ -121,7 +121,7 @@ pub(super) fn sum(folder: &Path, path: &str, watcher: Watcher<'_>) -> Result<Bac
     Ok(BackupFile { path: path.to_owned(), bytes, sha256 })
 }
 
-/// Number of bytes and their sum, up to the end.
+/// Returns the number of bytes and their checksum, up to the end.
 pub(super) fn sum_of(mut source: impl Read, mut seen: impl FnMut(u64)) -> io::Result<(u64, String)> {
     let (mut sum, mut bytes) = (Sha256::new(), 0);
     let mut chunk = vec![0; CHUNK];

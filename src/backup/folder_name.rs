@@ -1,26 +1,26 @@
-//! Names of the folders that a server makes backups in: each is the moment at which the backup was begun.
+//! Names of the folders of a server's backups: each contains the start time of the backup.
 
 use chrono::{DateTime, NaiveDateTime};
 
 use crate::clock::Timestamp;
 
-/// Start of the names; the moment follows.
+/// Prefix of the names; the start time follows.
 const START: &str = "watchkeeper-";
-/// The form of that moment: RFC 3339 without colons.
+/// The format of the start time: RFC 3339 without colons.
 const STAMP: &str = "%Y-%m-%dT%H%M%SZ";
 
-/// Name of the folder of a backup that is begun at this moment.
+/// Returns the folder name of a backup that starts at this moment.
 pub(super) fn folder_name(moment: Timestamp) -> String {
     format!("{START}{}", stamp(moment))
 }
 
-/// A moment to the second.
+/// Formats a moment to the second.
 fn stamp(moment: Timestamp) -> String {
     let moment = DateTime::from_timestamp_millis(moment.ms()).unwrap_or_default();
     moment.format(STAMP).to_string()
 }
 
-/// Reads the moment from the name of a folder; `None` for any other name.
+/// Parses the start time from the name of a folder; `None` for any other name.
 pub(super) fn moment(name: &str) -> Option<Timestamp> {
     let text = name.strip_prefix(START)?;
     let read = NaiveDateTime::parse_from_str(text, STAMP).ok()?.and_utc().into();

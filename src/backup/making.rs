@@ -1,4 +1,4 @@
-//! Makes a backup: copies what belongs to an installation, in the order in which that is consistent.
+//! Creates a backup: copies the parts of an installation, in an order that makes the copy consistent.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,37 +15,37 @@ use crate::backup::progress::Watcher;
 use crate::store::file_copy::{DatabaseFile, FileKind};
 use crate::store::history::lock_segments;
 
-/// The interval between two looks at how far a copy is.
+/// The time between two checks of the progress of a copy.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// The longest wait for a pass of the compaction to end.
+/// The longest wait for the end of a compaction pass.
 const PASS_LIMIT: Duration = Duration::from_secs(15 * 60);
 
-/// What a backup is made of.
+/// The sources of a backup.
 #[derive(Clone, Debug)]
 pub struct BackupOrder {
     /// File of the main database.
     pub main: PathBuf,
-    /// File of the history; its segments lie in a folder beside it.
+    /// File of the history; the folder of its segments is beside it.
     pub history: PathBuf,
-    /// Folder of what waits for the history; it may not be there.
+    /// Folder of results that wait for the history; it may not exist.
     pub spool: PathBuf,
-    /// Whether the key goes into it.
+    /// Treatment of the secret key.
     pub key: KeyChoice,
     /// The present moment, RFC 3339.
     pub created_at: String,
 }
 
-/// What becomes of the secret key.
+/// Treatment of the secret key.
 #[derive(Clone, Debug)]
 pub enum KeyChoice {
-    /// It is kept elsewhere.
+    /// The key is stored outside of the backup.
     Elsewhere,
     /// This key goes into the backup.
     Inside(SecretString),
 }
 
 impl BackupOrder {
-    /// About how many bytes there are to copy.
+    /// Returns the approximate number of bytes to copy.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let length = |file: PathBuf| fs::metadata(file).map_or(0, |found| found.len());
@@ -58,10 +58,10 @@ impl BackupOrder {
     }
 }
 
-/// Makes a backup: a folder, or a file where the target ends in `.tar` or `.tar.zst`. What was begun is removed when it fails.
+/// Creates a backup: a folder, or a file if the target ends in `.tar` or `.tar.zst`. An incomplete one is removed.
 ///
 /// # Errors
-/// When the target is there already or cannot be written, or the installation cannot be read.
+/// When the target exists already or cannot be written, or the installation cannot be read.
 pub async fn make(
     order: &BackupOrder,
     target: &Path,
@@ -95,7 +95,7 @@ async fn make_folder(
     copied
 }
 
-/// A backup in the making.
+/// A backup in progress.
 struct BackupCopy<'a> {
     order: &'a BackupOrder,
     folder: &'a Path,
@@ -121,7 +121,7 @@ impl BackupCopy<'_> {
         Ok(self.manifest)
     }
 
-    /// The rows of the history and their segment files, of one moment.
+    /// Copies the rows of the history and their segment files, of one moment.
     async fn copy_history(&mut self) -> Result<(), BackupError> {
         let _lock = self.wait_for_segments().await?;
         let order = self.order;
@@ -190,7 +190,7 @@ impl BackupCopy<'_> {
         if kind == FileKind::Main { Ok(()) } else { self.finish(path) }
     }
 
-    /// What is written meanwhile moves on to the history, which is copied later: a segment that is gone by then is no loss.
+    /// Copies the spool. Results written meanwhile move on to the history, which is copied later, so a file may disappear.
     fn copy_spool(&mut self) -> Result<(), BackupError> {
         let source = &self.order.spool;
         let Ok(entries) = fs::read_dir(source) else { return Ok(()) };
@@ -213,7 +213,7 @@ impl BackupCopy<'_> {
         Ok(())
     }
 
-    /// Lets the copy give no key that was given before the history was copied.
+    /// Makes the copy assign no key that was assigned before the history was copied.
     async fn raise_keys(&mut self) -> Result<(), BackupError> {
         let mut source = DatabaseFile::open(&self.order.main).await?;
         let keys = source.last_keys().await?;
@@ -224,7 +224,7 @@ impl BackupCopy<'_> {
         self.finish(files::MAIN)
     }
 
-    /// Makes a copied database durable, for its owner alone, and notes it.
+    /// Makes a copied database durable, accessible to its owner only, and adds it to the manifest.
     fn finish(&mut self, path: &str) -> Result<(), BackupError> {
         files::keep(&self.folder.join(path))?;
         self.note(path)

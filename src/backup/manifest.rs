@@ -1,4 +1,4 @@
-//! The manifest of a backup: what is in it, for people and for who puts it back.
+//! The manifest of a backup: its content, for people and for restoring.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,30 +11,30 @@ use crate::backup::files::{self, BackupFile};
 
 /// The file of the manifest.
 pub(super) const FILE: &str = "manifest.json";
-/// The form that this program writes, and the only one that it reads.
+/// The only format that this program writes and reads.
 const FORMAT: u32 = 1;
 
-/// What a backup holds.
+/// The content of a backup.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BackupManifest {
-    /// The form of manifest and files.
+    /// The format of manifest and files.
     pub format: u32,
-    /// Version of the program that has made it.
+    /// Version of the program that created it.
     pub version: String,
-    /// The moment at which it was begun, RFC 3339.
+    /// The start time of the backup, RFC 3339.
     pub created_at: String,
-    /// Whether the secret key is in it.
+    /// True if it contains the secret key.
     pub has_key: bool,
     /// The last step of the schema of each database.
     pub schema: BTreeMap<String, Option<String>>,
-    /// The files, in the order in which they were copied.
+    /// The files, in the order of copying.
     pub files: Vec<BackupFile>,
-    /// The rows of each table: of the main database, and of the rows of the history.
+    /// Numbers of rows by table: of the main database, and of the rows of the history.
     pub rows: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
 impl BackupManifest {
-    /// A manifest without files.
+    /// Creates a manifest without files.
     pub(super) fn begun(created_at: String) -> Self {
         Self {
             format: FORMAT,
@@ -47,22 +47,22 @@ impl BackupManifest {
         }
     }
 
-    /// Bytes of all files.
+    /// Returns the total size of the files in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// Rows of a table of the main database.
+    /// Returns the number of rows of a table of the main database.
     #[must_use]
     pub fn main_rows(&self, table: &str) -> u64 {
         self.rows.get(files::MAIN).and_then(|rows| rows.get(table)).copied().unwrap_or_default()
     }
 
-    /// Reads that of the backup in a folder.
+    /// Reads the manifest of the backup in a folder.
     ///
     /// # Errors
-    /// When there is none, or it is of another form.
+    /// When there is none, or it has another format.
     pub(super) fn read(folder: &Path) -> Result<Self, BackupError> {
         let path = folder.join(FILE);
         if !path.exists() {
@@ -88,7 +88,7 @@ impl BackupManifest {
         }
     }
 
-    /// Writes it into a folder.
+    /// Writes the manifest into a folder.
     ///
     /// # Errors
     /// When it cannot be written.

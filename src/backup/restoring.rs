@@ -1,4 +1,4 @@
-//! Puts a backup back, into a folder of its own.
+//! Restores a backup into a folder of its own.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use crate::backup::progress::Watcher;
 use crate::backup::verification::{OpenBackup, verify_folder};
 use crate::notify::message_hold::MessageHold;
 
-/// Checks a backup and copies it into a data folder that is empty or not there yet. Nobody is told anything from there until an
-/// operator says so ([`MessageHold`]). What was begun is removed when it fails.
+/// Verifies a backup and copies it into a data folder that is empty or does not exist. No message is sent from there until an
+/// operator permits it ([`MessageHold`]). After a failure the incomplete copy is removed.
 ///
 /// # Errors
-/// When the folder is not empty, the backup is not whole or is of a later version, or a file cannot be read or written.
+/// When the folder is not empty, the backup is incomplete or of a later version, or a file cannot be read or written.
 pub async fn restore(
     backup: &Path,
     data_dir: &Path,

@@ -1,5 +1,5 @@
-//! Backups that a running server makes by itself: one every so often and when it is asked for one, each in a folder of its own, of
-//! which the newest are kept.
+//! Backups that a running server creates by itself, at an interval and on request, each in a folder of its own; only the newest
+//! ones are kept.
 
 use std::fs;
 use std::io;
@@ -18,29 +18,29 @@ use crate::backup::state::{BackupProgress, BackupState};
 use crate::clock::Timestamp;
 use crate::clock::guard::ClockGuard;
 
-/// The end of the name while a backup is made.
+/// Suffix of the name while a backup is created.
 const UNFINISHED: &str = ".unfinished";
-/// Time from one check whether a backup is due to the next.
+/// The time between two checks whether a backup is due.
 const CHECK_EVERY: Duration = Duration::from_secs(10);
-/// The wait after one that failed.
+/// The wait after a failed backup.
 const RETRY: Duration = Duration::from_secs(300);
-/// A backup is old when it has this many times the age at which the next one is due.
+/// A backup is old when its age exceeds the interval by this factor.
 const OLD: i64 = 2;
 
-/// The parts of the schedule.
+/// The schedule with its dependencies.
 #[derive(Clone, Debug)]
 pub struct BackupSchedule {
-    /// What is backed up; its moment is that of each backup.
+    /// The sources of the backups; each backup gets its own start time.
     pub order: BackupOrder,
     /// Folder of the backups.
     pub folder: PathBuf,
-    /// Time from one to the next.
+    /// The interval of backups.
     pub every: Duration,
-    /// How many are kept, at least 1.
+    /// Number of backups that are kept, at least 1.
     pub keep: usize,
-    /// While the wall clock is doubted nothing is due.
+    /// While the wall clock is not trusted no backup is due.
     pub guard: Arc<ClockGuard>,
-    /// State of the backups, and requests for more.
+    /// State of the backups, and requests for further ones.
     pub state: Arc<BackupState>,
 }
 
@@ -49,13 +49,13 @@ pub struct BackupSchedule {
 pub struct FinishedBackup {
     /// Name of its folder.
     pub name: String,
-    /// The moment at which it was begun, to the second.
+    /// The start time, to the second.
     pub created_at: Timestamp,
-    /// Bytes of all its files; `None` when its manifest cannot be read.
+    /// Total size of its files in bytes; `None` when its manifest cannot be read.
     pub bytes: Option<u64>,
 }
 
-/// The complete backups that a server has made in this folder, newest first.
+/// Returns the complete backups that a server has created in this folder, newest first.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -68,7 +68,7 @@ pub fn finished_backups(folder: &Path) -> Result<Vec<FinishedBackup>, BackupErro
     Ok(finished.collect())
 }
 
-/// The moment of the newest backup that a server has made in this folder; `None` when there is none.
+/// Returns the start time of the newest backup that a server has created in this folder; `None` when there is none.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -76,7 +76,7 @@ pub fn newest_backup(folder: &Path) -> Result<Option<Timestamp>, BackupError> {
     Ok(backups(folder)?.pop().map(|(moment, _)| moment))
 }
 
-/// The backups in the folder, oldest first: their moments and folders. What has another name, or no manifest, is none.
+/// Returns start times and folders of the backups in a folder, oldest first. Others, and those without manifest, are skipped.
 fn backups(folder: &Path) -> Result<Vec<(Timestamp, PathBuf)>, BackupError> {
     let failed = BackupError::at(folder);
     let entries = match fs::read_dir(folder) {
@@ -96,7 +96,7 @@ fn backups(folder: &Path) -> Result<Vec<(Timestamp, PathBuf)>, BackupError> {
 }
 
 impl BackupSchedule {
-    /// Makes backups for ever.
+    /// Creates backups for ever.
     pub async fn run(self) {
         loop {
             let wait = match self.make_due().await {
@@ -115,7 +115,7 @@ impl BackupSchedule {
         }
     }
 
-    /// Makes one if one is due or was asked for.
+    /// Creates a backup if one is due or requested.
     async fn make_due(&self) -> Result<(), BackupError> {
         let now = self.guard.trusted_now();
         let newest = self.newest()?;
@@ -133,7 +133,7 @@ impl BackupSchedule {
         self.remove_old()
     }
 
-    /// On a thread of its own, which nobody waits for at a stop: copies and sums block for the disk.
+    /// Creates a backup on a thread of its own, which is not waited for at a stop: copying and hashing block on the disk.
     async fn make_beside(
         &self,
         target: PathBuf,
@@ -150,7 +150,7 @@ impl BackupSchedule {
                 }
                 Err(problem) => Err(BackupError::at(&target)(problem)),
             };
-            // Who has stopped meanwhile does not ask.
+            // The receiver is gone if the server has stopped meanwhile.
             let _ = sender.send(made);
         };
         let failed = BackupError::at(&self.folder);
@@ -180,7 +180,7 @@ impl BackupSchedule {
             .try_for_each(|(_, path)| fs::remove_dir_all(path).map_err(BackupError::at(path)))
     }
 
-    /// What was cut off by an end of the process.
+    /// Removes backups that were interrupted by an end of the process.
     fn remove_unfinished(&self) -> Result<(), BackupError> {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -197,7 +197,7 @@ fn has_manifest(folder: &Path) -> bool {
     folder.join(crate::backup::manifest::FILE).is_file()
 }
 
-/// Without a backup one is due at once; a clock that was set back makes none early.
+/// Returns true if a backup is due: at once if there is none; a clock that was set back makes none early.
 fn is_due(newest: Option<Timestamp>, now: Timestamp, every: Duration) -> bool {
     newest.is_none_or(|newest| now.ms_since(newest) >= millis(every))
 }
@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns: age of the newest in minutes, whether one is due that is made every hour.
+    /// Columns: age of the newest one in minutes, whether a backup with an interval of an hour is due.
     #[rstest]
     #[case(None, true)]
     #[case(Some(0), false)]

@@ -1,4 +1,4 @@
-//! State of the backups that a server makes by itself: on its schedule, or when an operator asks for one.
+//! State of the backups that a server creates by itself, on its schedule or on request.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,12 +10,12 @@ use crate::backup::folder_name::folder_name;
 use crate::clock::Timestamp;
 use crate::telemetry::{Collect, Exposition};
 
-/// A backup that is being made, or is about to be.
+/// A backup that is being created, or is about to be.
 #[derive(Debug)]
 pub struct BackupProgress {
     /// Name of its folder.
     pub name: String,
-    /// Moment of the request, or of the schedule.
+    /// Time of the request, or of the schedule.
     pub created_at: Timestamp,
     total: AtomicU64,
     copied: AtomicU64,
@@ -27,13 +27,13 @@ impl BackupProgress {
         Arc::new(Self { name: folder_name(now), created_at: now, total, copied })
     }
 
-    /// Bytes that there are to copy, about; 0 before it starts.
+    /// Returns the approximate number of bytes to copy; 0 before it starts.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.total.load(Ordering::Relaxed)
     }
 
-    /// Bytes that are copied.
+    /// Returns the number of copied bytes.
     #[must_use]
     pub fn copied_bytes(&self) -> u64 {
         self.copied.load(Ordering::Relaxed)
@@ -48,27 +48,27 @@ impl BackupProgress {
     }
 }
 
-/// The last attempt, which has failed.
+/// The last attempt, if it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedBackup {
-    /// Name that its folder would have; `None` when it failed before it had one.
+    /// Name of its folder; `None` when it failed before it had one.
     pub name: Option<String>,
-    /// Its moment, as far as it has one.
+    /// Its start time, if it has one.
     pub created_at: Option<Timestamp>,
     /// The reason.
     pub problem: String,
 }
 
-/// The reason why a server makes no backup on request.
+/// The reason why a requested backup is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// Its settings name no folder for them.
+    /// No backup folder is configured.
     #[error("This server has no folder for backups: set backup.folder and restart it.")]
     NoFolder,
-    /// One at a time.
+    /// Another backup is running; one is created at a time.
     #[error("The backup '{0}' is being made; one is made at a time.")]
     Running(String),
-    /// A backup is named after its moment.
+    /// The time is unknown, which is needed for the name.
     #[error("The wall clock of this server is not trusted at the moment; a backup is named after its time.")]
     NoTime,
 }
@@ -77,7 +77,7 @@ pub enum RequestError {
 #[derive(Debug, Default)]
 pub struct BackupState {
     folder: Option<PathBuf>,
-    /// Start of the newest, in Unix seconds; 0 when there is none.
+    /// Start time of the newest one, in Unix seconds; 0 when there is none.
     newest: AtomicU64,
     made: AtomicU64,
     failed: AtomicU64,
@@ -88,7 +88,7 @@ pub struct BackupState {
 }
 
 impl BackupState {
-    /// State of a server without backups yet, which makes them in this folder.
+    /// Creates the state of a server without backups yet; `folder` is their folder.
     #[must_use]
     pub fn new(folder: Option<PathBuf>) -> Self {
         Self { folder, ..Self::default() }
@@ -100,10 +100,10 @@ impl BackupState {
         self.folder.as_ref()
     }
 
-    /// Asks for a backup now; it starts at once, whether one is due or not.
+    /// Requests a backup now; it starts at once, whether one is due or not.
     ///
     /// # Errors
-    /// When the server makes none, makes one already, or does not know the time (`now` is `None`).
+    /// When no folder is configured, a backup is running, or the time is unknown (`now` is `None`).
     pub fn request(&self, now: Option<Timestamp>) -> Result<Arc<BackupProgress>, RequestError> {
         if self.folder.is_none() {
             return Err(RequestError::NoFolder);
@@ -118,18 +118,18 @@ impl BackupState {
         Ok(progress)
     }
 
-    /// Waits until a backup is asked for.
+    /// Waits for the request of a backup.
     pub(super) async fn requested(&self) {
         self.requests.notified().await;
     }
 
-    /// The backup that is being made, or has been asked for.
+    /// The backup that is being created, or was requested.
     #[must_use]
     pub fn running(&self) -> Option<Arc<BackupProgress>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes up the backup that was asked for, or one that is due since `now`.
+    /// Starts the requested backup, or one that is due at `now`.
     pub(super) fn start(&self, now: Timestamp) -> Arc<BackupProgress> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(running.get_or_insert_with(|| BackupProgress::begin(now)))
@@ -152,7 +152,7 @@ impl BackupState {
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failed);
     }
 
-    /// Notes the start of the newest backup, in Unix seconds, and whether that is too long ago.
+    /// Notes the start time of the newest backup, in Unix seconds, and whether it is too old.
     pub(super) fn note_age(&self, newest: u64, is_old: Option<bool>) {
         self.newest.store(newest, Ordering::Relaxed);
         if let Some(is_old) = is_old {

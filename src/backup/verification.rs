@@ -1,4 +1,4 @@
-//! Checks a backup: every file against its sum, every database by itself, every table against its number of rows.
+//! Verifies a backup: every file by its checksum, every database by itself, every table by its number of rows.
 
 use std::path::{Path, PathBuf};
 
@@ -9,16 +9,16 @@ use crate::backup::manifest::BackupManifest;
 use crate::backup::progress::Watcher;
 use crate::store::file_copy::{DatabaseFile, FileKind};
 
-/// Checks a backup, a folder or a file. Returns its manifest.
+/// Verifies a backup, a folder or a file. Returns its manifest.
 ///
 /// # Errors
-/// When it is none, is not whole, or is of a later version. When it cannot be read.
+/// When it is no backup, is incomplete, is of a later version, or cannot be read.
 pub async fn verify(backup: &Path, watcher: Watcher<'_>) -> Result<BackupManifest, BackupError> {
     let opened = OpenBackup::open(backup, &archive::beside(backup, "check"))?;
     verify_folder(opened.folder(), watcher).await
 }
 
-/// A backup as a folder; one that was unpacked for this is removed at the end.
+/// A backup as a folder; a folder unpacked for this is removed at the end.
 pub(super) struct OpenBackup {
     folder: PathBuf,
     is_unpacked: bool,

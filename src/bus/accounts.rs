@@ -1,9 +1,9 @@
 //! The accounts of the NATS server: the engine's, that of the locations, and the server's own.
 //!
-//! NATS checks what a user publishes, but not the reply subject that goes along: JetStream sends its acknowledgement
-//! wherever the sender says. In one account a location could so write over a lease. Locations therefore live in an account
-//! of their own without JetStream, and only what [`CALLS`] and [`FEEDS`] name passes the wall; a reply is turned into a
-//! subject of the server's on its way through, and comes out on the side that asked.
+//! NATS checks the subjects that a user publishes to, but not the reply subject: JetStream sends its acknowledgement
+//! wherever the sender says. Within one account a location could overwrite a lease in this way. Locations therefore use an
+//! account of their own without JetStream, and only the subjects in [`CALLS`] and [`FEEDS`] are shared; a reply subject is
+//! replaced by one of the server on its way, and restored on the requesting side.
 
 use nkeys::KeyPair;
 use serde_json::{Map, Value, json};
@@ -12,17 +12,17 @@ use crate::bus::jwt::{self, Claims, TokenError};
 use crate::bus::server_config::CONNECTIONS;
 use crate::clock::Timestamp;
 
-/// What locations may call in the engine's account, and is answered. Patterns of [`crate::bus::subjects::Subject`].
+/// Services of the engine's account that locations may call. Patterns of [`crate::bus::subjects::Subject`].
 pub const CALLS: [&str; 5] =
     ["wk.results.*.*", "wk.enrol.*", "wk.renew.*", "wk.follow.*", "$KV.wk_presence.*"];
 
-/// What locations may hear from the engine's account.
+/// Subjects of the engine's account that locations may subscribe to.
 pub const FEEDS: [&str; 2] = ["wk.look.*", "wk.delivery.*"];
 
-/// Streams and buckets of the engine's account, with room for what later versions add.
+/// Maximum number of streams and buckets of the engine's account, with room for later versions.
 const STREAMS: u32 = 16;
-/// Connections of locations and enrolments at a time. The rest of the server's are for engine nodes, which a location cannot
-/// lock out so.
+/// Maximum number of connections of locations and enrolments. The rest of the server's connections is for engine nodes, so
+/// that locations cannot lock them out.
 pub const LOCATION_CONNECTIONS: u32 = CONNECTIONS - 512;
 /// Memory for the consumers of watchers, in bytes; everything else is on disk.
 const MEMORY_BYTES: u32 = 64 * 1_024 * 1_024;
@@ -30,7 +30,7 @@ const MEMORY_BYTES: u32 = 64 * 1_024 * 1_024;
 /// Public keys of the accounts.
 #[derive(Clone, Debug)]
 pub struct AccountKeys {
-    /// The server's own account, in which nobody works.
+    /// The server's own account, which has no users.
     pub system: String,
     /// Engine nodes, streams and buckets.
     pub engine: String,
@@ -40,27 +40,27 @@ pub struct AccountKeys {
     pub location_signer: String,
 }
 
-/// The operator's token.
+/// Signs the operator's token.
 ///
 /// # Errors
-/// The key cannot sign.
+/// When the key cannot sign.
 pub fn operator_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
     let nats = json!({"type": "operator", "version": 2, "system_account": keys.system});
     sign("Watchkeeper", &operator.public_key(), nats, operator, now)
 }
 
-/// The account of the server itself.
+/// Signs the token of the server's own account.
 ///
 /// # Errors
-/// The key cannot sign.
+/// When the key cannot sign.
 pub fn system_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
     sign("SYS", &keys.system, account(&without_jetstream()), operator, now)
 }
 
-/// The account of engine nodes: all of JetStream, and what passes the wall.
+/// Signs the token of the engine nodes' account: all of JetStream, and the shared subjects.
 ///
 /// # Errors
-/// The key cannot sign.
+/// When the key cannot sign.
 pub fn engine_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
     let mut limits = without_jetstream();
     let more = json!({"mem_storage": MEMORY_BYTES, "disk_storage": -1, "streams": STREAMS, "consumer": -1, "max_bytes_required": true});
@@ -73,10 +73,10 @@ pub fn engine_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> R
     sign("WATCHKEEPER", &keys.engine, nats, operator, now)
 }
 
-/// The account of locations and enrolments: no JetStream, and of the engine's account only what passes the wall.
+/// Signs the token of the account of locations and enrolments: no JetStream, and only the shared subjects.
 ///
 /// # Errors
-/// The key cannot sign.
+/// When the key cannot sign.
 pub fn locations_token(operator: &KeyPair, keys: &AccountKeys, now: Timestamp) -> Result<String, TokenError> {
     let mut limits = without_jetstream();
     limits.insert("conn".into(), json!(LOCATION_CONNECTIONS));
@@ -94,7 +94,7 @@ fn account(limits: &Map<String, Value>) -> Value {
     json!({"type": "account", "version": 2, "limits": limits, "default_permissions": {"pub": {}, "sub": {}}})
 }
 
-/// Connections and messages without a bound of their own (the server has them), no leaf nodes, no JetStream.
+/// Limits without JetStream and leaf nodes; connections and messages are limited by the server only.
 fn without_jetstream() -> Map<String, Value> {
     let limits = json!({"subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "conn": -1,
                         "leaf": 0, "wildcards": true, "mem_storage": 0, "disk_storage": 0});

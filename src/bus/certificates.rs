@@ -1,7 +1,7 @@
-//! The authority of the NATS server, and the server's certificate: made here, pinned by everybody who connects.
+//! The certificate authority of the NATS server, and the server's certificate: created here, pinned by every client.
 //!
-//! Keys are ECDSA P-256. The authority signs nothing but servers of this installation. Each run signs the server's certificate
-//! anew, for the same key, so that new names count and its time begins again; the authority stays.
+//! Keys are ECDSA P-256. The authority signs servers of this installation only. Each run signs the server's certificate
+//! again, for the same key, so that new names are included and its validity restarts; the authority is kept.
 
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -16,7 +16,7 @@ const AUTHORITY_YEARS: i32 = 30;
 /// Years for which a server's certificate is valid.
 pub const SERVER_YEARS: i32 = 10;
 
-/// A certificate could not be made; the reason is in words.
+/// A certificate could not be created; contains the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("the certificate cannot be made: {0}")]
 pub struct CertificateProblem(String);
@@ -31,10 +31,10 @@ impl From<rcgen::Error> for CertificateProblem {
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    /// The authority with this key (PEM). The same key makes the same name, so what it signed before stays valid.
+    /// Creates the authority with this key (PEM). The same key gives the same name, so earlier signatures stay valid.
     ///
     /// # Errors
-    /// The key cannot be read or used.
+    /// When the key cannot be read or used.
     pub fn with_key(pem: &str, now: Timestamp) -> Result<Self, CertificateProblem> {
         let mut params = CertificateParams::new(Vec::new())?;
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -44,22 +44,22 @@ impl Authority {
         Ok(Self(CertifiedIssuer::self_signed(params, KeyPair::from_pem(pem)?)?))
     }
 
-    /// Its certificate (PEM): what clients pin.
+    /// Returns its certificate (PEM), which clients pin.
     #[must_use]
     pub fn pem(&self) -> String {
         self.0.pem()
     }
 
-    /// Compares keys: the certificate (PEM) is one of this authority, of whatever date.
+    /// Returns true if the certificate (PEM) has this authority's key, whatever its date.
     #[must_use]
     pub fn is_in(&self, pem: &str) -> bool {
         public_key(pem).is_some_and(|key| public_key(&self.pem()) == Some(key))
     }
 
-    /// Signs a certificate for the server that has this key (PEM) and is reached by these names or addresses.
+    /// Signs a certificate for the server with this key (PEM) and these names or addresses.
     ///
     /// # Errors
-    /// A name that no certificate can hold, or a key that cannot be used.
+    /// When a name cannot be in a certificate, or the key cannot be used.
     pub fn sign_server(
         &self,
         names: &[String],
@@ -77,15 +77,15 @@ impl Authority {
     }
 }
 
-/// Makes a key (PEM).
+/// Creates a key (PEM).
 ///
 /// # Errors
-/// The operating system has no randomness to give.
+/// When the operating system provides no randomness.
 pub fn new_key() -> Result<String, CertificateProblem> {
     Ok(KeyPair::generate()?.serialize_pem())
 }
 
-/// The public key in a certificate (PEM); `None` = it is no certificate.
+/// Returns the public key in a certificate (PEM); `None` = it is no certificate.
 fn public_key(pem: &str) -> Option<Vec<u8>> {
     let (_, pem) = parse_x509_pem(pem.as_bytes()).ok()?;
     let certificate = pem.parse_x509().ok()?;

@@ -1,7 +1,7 @@
-//! A connection to the bus: encrypted, to a pinned authority, with an inbox of its own; it comes back by itself.
+//! A connection to the bus: encrypted, to a pinned authority, with an inbox of its own; it reconnects by itself.
 //!
-//! Credentials can be replaced while it lives ([`Connection::use_credentials`]): the next connection proves itself with the
-//! new ones. How the connection is doing is counted in [`ConnectionState`].
+//! Credentials can be replaced while it lives ([`Connection::use_credentials`]): the next connection uses the new ones. The
+//! state of the connection is counted in [`ConnectionState`].
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,24 +30,24 @@ pub struct Servers {
     pub ca_file: Option<PathBuf>,
 }
 
-/// A connection that could not be made, in one line.
+/// A connection that could not be opened, as one line.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot connect to {url}: {problem}")]
 pub struct ConnectProblem {
     /// The addresses.
     pub url: String,
-    /// What went wrong, with its causes.
+    /// The error, with its causes.
     pub problem: String,
 }
 
-/// What becomes of a first attempt that fails.
+/// Reaction to a failed first attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FirstAttempt {
     Decides,
     IsOneOfMany,
 }
 
-/// How a connection is doing.
+/// The state of a connection.
 #[derive(Debug, Default)]
 pub struct ConnectionState {
     connected: AtomicBool,
@@ -57,7 +57,7 @@ pub struct ConnectionState {
     last_problem: Mutex<Option<String>>,
 }
 
-/// A connection to the bus. Cheap to clone; the last one that is dropped closes it.
+/// A connection to the bus. Cheap to clone; it is closed when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct Connection {
     client: Client,
@@ -67,10 +67,10 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects, and fails when the first attempt does. A connection that is lost later is made again for ever.
+    /// Connects, and fails when the first attempt does. A connection that is lost later is retried for ever.
     ///
     /// # Errors
-    /// No server answers, its certificate is not of the authority, or the credentials are refused.
+    /// When no server answers, its certificate is not signed by the authority, or the credentials are refused.
     pub async fn open(
         servers: &Servers,
         credentials: Credentials,
@@ -79,10 +79,10 @@ impl Connection {
         Self::connect(servers, credentials, limits, FirstAttempt::Decides).await
     }
 
-    /// The same, but a first attempt that fails is followed by others for ever: whoever has work to do meanwhile does it.
+    /// Connects in the background: a failed first attempt is retried for ever, and the caller can do other work meanwhile.
     ///
     /// # Errors
-    /// The addresses cannot be read.
+    /// When the addresses cannot be parsed.
     pub async fn open_some_time(
         servers: &Servers,
         credentials: Credentials,
@@ -123,51 +123,51 @@ impl Connection {
         self.credentials.lock().unwrap_or_else(PoisonError::into_inner).holder().name.clone()
     }
 
-    /// Publishes and subscribes without JetStream.
+    /// Client for publishing and subscribing without JetStream.
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Streams and buckets.
+    /// Client for streams and buckets.
     #[must_use]
     pub fn jetstream(&self) -> &Context {
         &self.jetstream
     }
 
-    /// How the connection is doing.
+    /// The state of the connection.
     #[must_use]
     pub fn state(&self) -> &Arc<ConnectionState> {
         &self.state
     }
 
-    /// Proves the next connection with these credentials. The present one lives until the server ends it, which it does
-    /// when the old credentials expire.
+    /// Uses these credentials for the next connection. The present one lives until the server ends it, which happens when
+    /// the old credentials expire.
     pub fn use_credentials(&self, credentials: Credentials) {
         *self.credentials.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(credentials);
     }
 }
 
 impl ConnectionState {
-    /// A server is connected at this moment.
+    /// Returns true if a server is connected at this moment.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.connected.load(Ordering::Relaxed)
     }
 
-    /// Connections made since the start; more than one = it came back.
+    /// Number of connections since the start; more than one = it reconnected.
     #[must_use]
     pub fn connections(&self) -> u64 {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// Publications and subscriptions that the server refused.
+    /// Number of publications and subscriptions that the server refused.
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// The newest problem that the server or the client told of.
+    /// The newest problem reported by the server or the client.
     #[must_use]
     pub fn last_problem(&self) -> Option<String> {
         self.last_problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -201,7 +201,7 @@ impl ConnectionState {
         if self.is_connected() {
             tracing::warn!(problem, "the bus tells of a problem");
         } else {
-            // One of many attempts to come back.
+            // One of many attempts to reconnect.
             tracing::debug!(problem, "the bus cannot be reached");
         }
         *self.last_problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
@@ -253,14 +253,14 @@ fn options(
         })
 }
 
-/// The wait before this attempt: none before the first, then doubling, spread by a quarter, so that nodes and locations do not
-/// come back all at once.
+/// Returns the wait before this attempt: none before the first, then doubling, with a random spread of a quarter, so that
+/// nodes and locations do not reconnect all at once.
 fn wait_before(attempt: usize) -> Duration {
     let Some(doublings) = attempt.checked_sub(2) else { return Duration::ZERO };
     let doublings = u32::try_from(doublings).unwrap_or(u32::MAX).min(16);
     let wait_ms = (FIRST_WAIT_MS << doublings).min(LONGEST_WAIT_MS);
     let mut byte = [0];
-    // Without randomness all wait equally long.
+    // Without randomness all waits are equally long.
     let _ = getrandom::fill(&mut byte);
     Duration::from_millis(wait_ms + wait_ms * u64::from(byte[0]) / 1_024)
 }
@@ -278,7 +278,7 @@ fn causes(error: &dyn std::error::Error) -> String {
     line
 }
 
-/// A subject as the client library wants it.
+/// Converts a subject for the client library.
 #[must_use]
 pub(crate) fn nats(subject: &crate::bus::subjects::Subject) -> NatsSubject {
     subject.to_string().into()

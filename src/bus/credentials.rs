@@ -1,6 +1,6 @@
 //! Credentials: a user's token and the key that proves it, in the file format of NATS' own tools (`.creds`).
 //!
-//! Whoever has this text is that user until the token expires. It is never shown or logged.
+//! The holder of this text is that user until the token expires. It is never shown or logged.
 
 use std::fmt;
 use std::path::Path;
@@ -29,16 +29,16 @@ pub enum CredentialsError {
     /// The token cannot be read.
     #[error(transparent)]
     Token(#[from] TokenError),
-    /// The seed is no user's, or not the one that the token is about.
+    /// The seed is not a user's, or not that of the token's key.
     #[error("the key in the credentials is not the one that their token is about")]
     ForeignKey,
 }
 
 impl Credentials {
-    /// Joins a token and the key that it is about.
+    /// Joins a token and its key.
     ///
     /// # Errors
-    /// The token is none, or about another key.
+    /// When the token is invalid, or for another key.
     pub fn new(token: String, key: KeyPair) -> Result<Self, CredentialsError> {
         let holder = jwt::read(&token)?;
         if key.key_pair_type() != KeyPairType::User || key.public_key() != holder.subject {
@@ -50,7 +50,7 @@ impl Credentials {
     /// Joins a token and the key with this seed.
     ///
     /// # Errors
-    /// As [`Self::new`]; also when the seed is none.
+    /// As [`Self::new`]; also when the seed is invalid.
     pub fn from_seed(token: String, seed: &SecretString) -> Result<Self, CredentialsError> {
         Self::new(token, key_of(seed)?)
     }
@@ -58,17 +58,17 @@ impl Credentials {
     /// Reads a credentials file.
     ///
     /// # Errors
-    /// The file cannot be read, or holds no credentials.
+    /// When the file cannot be read, or contains no credentials.
     pub fn read(file: &Path) -> Result<Self, CredentialsError> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| CredentialsError::File(file.display().to_string(), error))?;
         Self::parse(&text)
     }
 
-    /// Reads the text of a credentials file.
+    /// Parses the text of a credentials file.
     ///
     /// # Errors
-    /// It holds no credentials.
+    /// When it contains no credentials.
     pub fn parse(text: &str) -> Result<Self, CredentialsError> {
         let block = |name: &'static str| {
             let begin = format!("-----BEGIN {name}-----");
@@ -83,10 +83,10 @@ impl Credentials {
         Self::from_seed(token, &seed.to_owned().into())
     }
 
-    /// The text of a credentials file.
+    /// Returns the text of a credentials file.
     ///
     /// # Errors
-    /// The key has no seed.
+    /// When the key has no seed.
     pub fn to_text(&self) -> Result<SecretString, CredentialsError> {
         let seed: SecretString = self.key.seed().map_err(|_| CredentialsError::ForeignKey)?.into();
         Ok(format!(
@@ -99,7 +99,7 @@ impl Credentials {
         .into())
     }
 
-    /// What the token says of its holder.
+    /// The data about the holder in the token.
     #[must_use]
     pub fn holder(&self) -> &Holder {
         &self.holder
@@ -111,34 +111,34 @@ impl Credentials {
         &self.token
     }
 
-    /// Signs the server's nonce: the proof that the key is here.
+    /// Signs the server's nonce, which proves possession of the key.
     ///
     /// # Errors
-    /// The key cannot sign.
+    /// When the key cannot sign.
     pub fn prove(&self, nonce: &[u8]) -> Result<Vec<u8>, TokenError> {
         self.key.sign(nonce).map_err(|error| TokenError::Key(error.to_string()))
     }
 }
 
-/// Who, not how.
+/// Shows the user without the secrets.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials").field("holder", &self.holder).finish_non_exhaustive()
     }
 }
 
-/// The seed of a new key for a user, who alone is to know it.
+/// Creates the seed of a new user key, which only the user may know.
 ///
 /// # Errors
-/// There is no randomness.
+/// When there is no randomness.
 pub fn new_user_seed() -> Result<SecretString, CredentialsError> {
     KeyPair::new_user().seed().map(SecretString::from).map_err(|_| CredentialsError::ForeignKey)
 }
 
-/// The public key of a user with this seed.
+/// Returns the public key of a user with this seed.
 ///
 /// # Errors
-/// The seed is none.
+/// When the seed is invalid.
 pub fn public_key_of(seed: &SecretString) -> Result<String, CredentialsError> {
     Ok(key_of(seed)?.public_key())
 }

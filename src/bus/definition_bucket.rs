@@ -1,8 +1,8 @@
-//! The bucket of definitions, as engine nodes write it: what lies in it, and changes of that.
+//! The bucket of definitions, as engine nodes write it: its entries, and changes to them.
 //!
-//! A definition is sealed anew each time it is written, so its header names what is inside: equal exactly if location and
-//! content are. Whoever has lost its memory reads the headers alone. A change names the revision that it replaces and is
-//! refused where another one lies: what a node sent before it was cut off cannot come down on what was written since.
+//! A definition is sealed again each time it is written, so its header contains a digest of the content: equal exactly if
+//! location and content are equal. A node without its memory reads the headers only. A change names the revision that it
+//! replaces and is refused if the entry has another one: a delayed write of a disconnected node cannot overwrite newer ones.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -23,28 +23,28 @@ use crate::id::Id;
 use crate::model::location::LocationCode;
 use crate::model::partition::{Partition, Partitions};
 
-/// Header that names what is inside.
+/// Header with the digest of the content.
 const DIGEST: &str = "Wk-Digest";
-/// Mark of what was taken away.
+/// Value of the operation header for a deleted entry.
 const DELETED: &str = "DEL";
-/// Header that says when a message is forgotten.
+/// Header with the lifetime of a message.
 const TTL: &str = "Nats-TTL";
-/// A mark of what was taken away is forgotten after this time: a location that was cut off for longer is told everything, and
-/// forgets what it is not told.
+/// Lifetime of the mark of a deleted entry: a location that was disconnected for longer receives everything, and removes
+/// the definitions that it does not receive.
 const FORGOTTEN_AFTER: &str = "1h";
-/// The same time, and some more.
+/// The same lifetime with a margin.
 pub const FORGOTTEN: Duration = Duration::from_secs(3_700);
 /// The bucket counts as silent after this time without its next message.
 const SILENCE: Duration = Duration::from_secs(10);
-/// Most bytes of headers beside a definition: they count towards the largest message that the stream takes.
+/// Maximum size of headers besides a definition in bytes: they count towards the stream's message limit.
 pub const HEADER_BYTES: usize = 512;
-/// Writes that are under way at once.
+/// Maximum number of concurrent writes.
 const AT_ONCE: usize = 256;
 
-/// The place of a definition in the bucket.
+/// The key of a definition in the bucket.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DefinitionPlace {
-    /// The location that it is for.
+    /// The location that receives it.
     pub location: LocationCode,
     /// Partition of the service.
     pub partition: Partition,
@@ -52,39 +52,39 @@ pub struct DefinitionPlace {
     pub service: Id,
 }
 
-/// What lies at a place.
+/// An entry of the bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketEntry {
     /// Position in the bucket, which only grows.
     pub revision: u64,
-    /// Names what is inside; `None` = it was taken away.
+    /// Digest of the content; `None` = it was deleted.
     pub digest: Option<String>,
 }
 
 /// A change of the bucket.
 #[derive(Clone, Debug)]
 pub struct BucketChange {
-    /// Where.
+    /// The key that is changed.
     pub place: DefinitionPlace,
-    /// What lies there; `None` = nothing.
+    /// The present entry; `None` = nothing.
     pub replaces: Option<BucketEntry>,
-    /// What lies there from now on; `None` = it is taken away.
+    /// The new definition; `None` = it is deleted.
     pub definition: Option<BucketDefinition>,
 }
 
-/// A definition, as it lies in the bucket.
+/// A definition in the form of the bucket.
 #[derive(Clone, Debug)]
 pub struct BucketDefinition {
-    /// Names what is inside.
+    /// Digest of the content.
     pub digest: String,
-    /// It, sealed to its location.
+    /// The definition, sealed to its location.
     pub sealed: Vec<u8>,
 }
 
-/// Returns what lies in the bucket of these partitions, and what was taken away lately.
+/// Returns the entries of these partitions, including recently deleted ones.
 ///
 /// # Errors
-/// JetStream does not answer.
+/// When JetStream does not answer.
 pub async fn entries(
     engine: &Connection,
     partitions: Partitions,
@@ -112,7 +112,7 @@ pub async fn entries(
         if let Ok(Subject::Definition { location, partition, service }) = message.subject.parse()
             && partitions.contains(partition)
         {
-            // Without a digest it is one that has to be written anew.
+            // An entry without a digest has to be written again.
             let digest = || header(DIGEST).map(ToString::to_string).unwrap_or_default();
             let digest = header(OPERATION).is_none().then(digest);
             let entry = BucketEntry { revision: info.stream_sequence, digest };
@@ -124,11 +124,11 @@ pub async fn entries(
     }
 }
 
-/// Changes the bucket. Returns what lies there then, when JetStream has acknowledged all of it.
+/// Changes the bucket. Returns the new entries once JetStream has acknowledged all of them.
 ///
 /// # Errors
-/// JetStream does not acknowledge, or something else lies at a place by now; then some changes have happened, and those that
-/// came later in the list were not tried.
+/// When JetStream does not acknowledge, or a key has another entry by now; then some changes have been made, and those
+/// later in the list were not tried.
 pub async fn change(
     engine: &Connection,
     mut changes: Vec<BucketChange>,
@@ -136,7 +136,7 @@ pub async fn change(
     let mut written = Vec::with_capacity(changes.len());
     while !changes.is_empty() {
         let next = changes.drain(..changes.len().min(AT_ONCE));
-        // All of them are waited for: one that is refused says nothing of the others.
+        // Wait for all of them: a refused one says nothing about the others.
         let done = join_all(next.map(|change| write(engine, change))).await;
         for entry in done {
             written.push(entry?);
@@ -168,7 +168,7 @@ async fn write(
     };
     let replaced = replaces.as_ref().map_or(0, |entry| entry.revision);
     let acknowledged = match publish(replaced).await {
-        // The mark of what was taken away may be forgotten by now.
+        // The mark of the deleted entry may have expired by now.
         Err(error)
             if error.kind() == PublishErrorKind::WrongLastSequence
                 && replaces.is_some_and(|entry| entry.digest.is_none()) =>

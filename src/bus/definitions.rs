@@ -1,9 +1,9 @@
-//! The way of definitions to a location: the engine delivers, the location only listens.
+//! The delivery of definitions to a location: the engine delivers, the location only subscribes.
 //!
-//! A location may not make a consumer: JetStream would deliver wherever the consumer says, also into other locations'
-//! subjects or over a lease. So the location asks ([`Following::ask`]), and an engine node makes the consumer ([`answer`]), which
-//! begins with the newest version of every definition and goes on with each change. Messages are numbered without gaps;
-//! after a gap or silence the location asks anew, and the delivery begins again.
+//! A location may not create a consumer: JetStream would deliver wherever the consumer says, also into other locations'
+//! subjects or over a lease. So the location sends a request ([`Following::ask`]), and an engine node creates the consumer
+//! ([`answer`]), which starts with the newest version of every definition and continues with each change. Messages are numbered
+//! without gaps; after a gap or silence the location requests again, and the delivery restarts.
 
 use std::time::Duration;
 
@@ -22,17 +22,17 @@ use crate::id::Id;
 use crate::model::location::LocationCode;
 use crate::model::partition::Partition;
 
-/// A delivery says at least this often that it is alive.
+/// Longest time between two heartbeats of a delivery.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// After this silence a delivery counts as lost.
 const SILENCE: Duration = Duration::from_secs(16);
 
-/// A delivery that nobody has heard for this long is taken away; its location will ask anew.
+/// A delivery without a subscriber for this long is deleted; its location will request it again.
 const FORGOTTEN: Duration = Duration::from_secs(300);
 
-/// Header of a heartbeat: the number of the message that was delivered last.
+/// Header of a heartbeat: the number of the last delivered message.
 const LAST_DELIVERED: &str = "Nats-Last-Consumer";
-/// Header with which a bucket marks what was deleted.
+/// Header with which a bucket marks deleted entries.
 pub(super) const OPERATION: &str = "KV-Operation";
 
 /// A change of one definition.
@@ -44,38 +44,38 @@ pub struct DefinitionChange {
     pub service: Id,
     /// Version: position in the bucket, which only grows.
     pub revision: u64,
-    /// The definition as it was stored; `None` = it was taken away.
+    /// The stored definition; `None` = it was deleted.
     pub definition: Option<Bytes>,
-    /// More changes that are under way already; 0 = this location knows everything.
+    /// Number of further changes on the way; 0 = this location has everything.
     pub pending: u64,
 }
 
-/// What comes next in a delivery.
+/// The next event of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A definition.
     Change(DefinitionChange),
-    /// Something is missing, or nothing has come for too long: ask anew.
+    /// A message is missing, or nothing has arrived for too long: request again.
     Lost,
-    /// Nothing is on its way, and nothing is missing.
+    /// No message is on its way or missing.
     Idle,
-    /// A message that is no definition, which somebody else has sent here; counted by the caller.
+    /// A message of another sender that is no definition; counted by the caller.
     Foreign,
 }
 
-/// The requests of locations for their definitions. Of all engine nodes that listen, each request comes to one.
+/// Subscribes to the requests of locations for their definitions. Each request goes to one of the subscribed engine nodes.
 ///
 /// # Errors
-/// The connection is closed.
+/// When the connection is closed.
 pub async fn requests(engine: &Connection) -> Result<Subscriber, String> {
     let subscribed = engine.client().queue_subscribe("wk.follow.*", ENGINE.into()).await;
     subscribed.map_err(|error| error.to_string())
 }
 
-/// Begins the delivery that was asked for, and says how many definitions are on their way.
+/// Starts the requested delivery, and answers with the number of definitions on their way.
 ///
 /// # Errors
-/// It is no request of a location, or what JetStream says.
+/// When it is no request of a location, or JetStream fails.
 pub async fn answer(engine: &Connection, request: &Message) -> Result<(), String> {
     let Ok(Subject::Follow(location)) = request.subject.parse() else {
         return Err(format!("{} asks for no definitions", request.subject));
@@ -86,11 +86,11 @@ pub async fn answer(engine: &Connection, request: &Message) -> Result<(), String
     sent.map_err(|error| error.to_string())
 }
 
-/// Makes the delivery to a location, or begins it anew; returns the definitions that it begins with.
+/// Creates or restarts the delivery to a location; returns the number of definitions that it starts with.
 async fn deliver(jetstream: &Context, location: &LocationCode) -> Result<u64, String> {
     let stream = subjects::stream_of(DEFINITIONS);
     let name = format!("location_{}", token(location));
-    // One that is not there needs no deleting.
+    // A missing consumer need not be deleted.
     let _ = jetstream.delete_consumer_from_stream(&name, &stream).await;
     let config = push::Config {
         durable_name: Some(name),
@@ -108,33 +108,33 @@ async fn deliver(jetstream: &Context, location: &LocationCode) -> Result<u64, St
     made.map(|made| made.cached_info().num_pending).map_err(|error| error.to_string())
 }
 
-/// The end of a delivery at a location.
+/// The receiving side of a delivery at a location.
 #[derive(Debug)]
 pub struct Following {
     connection: Connection,
     location: LocationCode,
     messages: Subscriber,
-    /// Number of the message that came last in this delivery; `None` = its first one has not come.
+    /// Number of the last message in this delivery; `None` = none has arrived.
     number: Option<u64>,
 }
 
 impl Following {
-    /// Listens, without having asked.
+    /// Subscribes, without a request.
     ///
     /// # Errors
-    /// The connection is closed.
+    /// When the connection is closed.
     pub async fn listen(connection: &Connection, location: &LocationCode) -> Result<Self, String> {
         let subject = nats(&Subject::Delivery(location.clone()));
         let messages = connection.client().subscribe(subject).await.map_err(|error| error.to_string())?;
         Ok(Self { connection: connection.clone(), location: location.clone(), messages, number: None })
     }
 
-    /// Asks an engine node for everything from the start; returns the number of definitions that are on their way.
+    /// Requests all definitions from an engine node; returns the number of definitions on their way.
     ///
     /// # Errors
-    /// No engine node answers.
+    /// When no engine node answers.
     pub async fn ask(&mut self) -> Result<u64, String> {
-        // What gathered of the delivery before says nothing of the next one.
+        // Messages of the previous delivery say nothing about the next one.
         let delivery = nats(&Subject::Delivery(self.location.clone()));
         let messages = self.connection.client().subscribe(delivery).await;
         self.messages = messages.map_err(|error| error.to_string())?;
@@ -146,7 +146,7 @@ impl Following {
         count.ok_or_else(|| "the answer is no number of definitions".to_owned())
     }
 
-    /// Waits for what comes next; `None` when the connection is closed.
+    /// Waits for the next event; `None` when the connection is closed.
     pub async fn next(&mut self) -> Option<Next> {
         loop {
             let Ok(message) = timeout(SILENCE, self.messages.next()).await else { return Some(Next::Lost) };
@@ -158,7 +158,7 @@ impl Following {
             let message = JetStreamMessage { message, context };
             let Some((number, change)) = read(&message, &self.location) else { return Some(Next::Foreign) };
             match self.number {
-                // The rest of the delivery before.
+                // A leftover of the previous delivery.
                 None if number != 1 => continue,
                 Some(last) if number != 1 && number != last + 1 => return Some(Next::Lost),
                 _ => self.number = Some(number),
@@ -167,8 +167,8 @@ impl Following {
         }
     }
 
-    /// Compares with the number that a heartbeat tells. A first message that was lost is missing as well; the heartbeat of a
-    /// delivery before, if one is still under way, costs one more question.
+    /// Compares with the number in a heartbeat. A lost first message is missing as well; a late heartbeat of the previous
+    /// delivery costs one more request.
     fn has_missed(&self, heartbeat: &Message) -> bool {
         let told = heartbeat.headers.as_ref().and_then(|headers| headers.get(LAST_DELIVERED));
         let told: Option<u64> = told.and_then(|number| number.as_str().parse().ok());
@@ -176,7 +176,7 @@ impl Following {
     }
 }
 
-/// The number of a message in its delivery, and the change in it; `None` = it is no definition of this location.
+/// Returns the number of a message in its delivery, and its change; `None` = it is no definition of this location.
 fn read(message: &JetStreamMessage, location: &LocationCode) -> Option<(u64, DefinitionChange)> {
     let info = message.info().ok()?;
     let subject: Subject = message.subject.as_str().parse().ok()?;

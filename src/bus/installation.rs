@@ -1,8 +1,8 @@
 //! The folder that `watchkeeper nats-config` writes: configuration of the server, certificates, credentials, keys.
 //!
-//! Keys are made once and never written again; a file that should be a key and is none ends the run, and so does a key that an
-//! earlier run made and that is gone. What follows from the keys (the configuration, the server's certificate) is written anew
-//! each time. Secrets are for their owner alone (`private_files`).
+//! Keys are created once and never overwritten; an invalid key file ends the run, and so does a missing key that an earlier
+//! run created. Files that are derived from the keys (the configuration, the server's certificate) are written at each run.
+//! Secrets are readable by their owner only (`private_files`).
 
 use std::fs;
 use std::io::ErrorKind;
@@ -21,13 +21,11 @@ use crate::bus::users::{Issuer, User};
 use crate::clock::Timestamp;
 use crate::model::node::NodeName;
 
-/// What was chosen, so that the next run knows it.
+/// The choices of the last run.
 const CHOICES: &str = "nats-config.toml";
-/// The server's configuration.
 const CONFIGURATION: &str = "nats-server.conf";
-/// The authority that clients pin.
+/// The authority's certificate, which clients pin.
 const AUTHORITY: &str = "tls/ca.pem";
-/// The authority's key.
 const AUTHORITY_KEY: &str = "keys/authority.key";
 /// The key of the server's certificate.
 const SERVER_KEY: &str = "tls/server.key";
@@ -43,30 +41,30 @@ pub struct Installation {
 /// The files of an installation.
 #[derive(Clone, Debug)]
 pub struct InstallationFiles {
-    /// `nats-server.conf`.
+    /// Path of `nats-server.conf`.
     pub configuration: PathBuf,
-    /// The server's certificate and its key; `None` = the operator's own, elsewhere.
+    /// The server's certificate and its key; `None` = the operator provides them.
     pub certificate: Option<(PathBuf, PathBuf)>,
-    /// The authority that clients pin.
+    /// The authority's certificate, which clients pin.
     pub authority: PathBuf,
     /// The key with which engine nodes sign locations.
     pub locations_key: PathBuf,
-    /// Nodes with their credentials; `true` = made by this run.
+    /// Nodes with their credentials; `true` = created by this run.
     pub nodes: Vec<(NodeName, PathBuf, bool)>,
-    /// The keys that make accounts, nodes and certificates.
+    /// The folder of the keys of accounts, nodes and certificates.
     pub keys: PathBuf,
 }
 
-/// The folder cannot be written, in one line.
+/// The folder cannot be written, as one line.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallationProblem {
     /// A file or folder cannot be read or written.
     #[error(transparent)]
     File(#[from] FileProblem),
-    /// A key is gone that an earlier run has made.
+    /// A key that an earlier run created is missing.
     #[error("{0} is missing; put it back: a new one would be of no use to whom the old one served")]
     Missing(String),
-    /// A file holds something else than it should.
+    /// A file has unexpected content.
     #[error("{0}: {1}; move it away if it is of no use")]
     Content(String, String),
     /// A token cannot be signed.
@@ -75,7 +73,7 @@ pub enum InstallationProblem {
     /// Credentials cannot be made.
     #[error(transparent)]
     Credentials(#[from] CredentialsError),
-    /// A certificate cannot be made.
+    /// A certificate cannot be created.
     #[error(transparent)]
     Certificate(#[from] CertificateProblem),
 }
@@ -89,16 +87,16 @@ struct Keys {
 }
 
 impl Installation {
-    /// The installation in this folder, which need not be there yet.
+    /// The installation in this folder, which need not exist yet.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
 
-    /// What an earlier run was told; `None` = there was none.
+    /// Returns the choices of an earlier run; `None` = there was none.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// When the file cannot be read.
     pub fn choices(&self) -> Result<Option<ServerChoices>, InstallationProblem> {
         let file = self.folder.join(CHOICES);
         let text = match fs::read_to_string(&file) {
@@ -110,11 +108,11 @@ impl Installation {
         Ok(Some(choices))
     }
 
-    /// Makes all keys, or expects those of the run before; makes credentials of nodes that have none, and everything
-    /// that follows from them.
+    /// Creates all keys, or expects those of the previous run; creates credentials of nodes that have none, and all derived
+    /// files.
     ///
     /// # Errors
-    /// One line that names the file.
+    /// When a file cannot be read or written; the text names it.
     pub fn write(
         &self,
         choices: &ServerChoices,
@@ -155,7 +153,7 @@ impl Installation {
         })
     }
 
-    /// Expects every key that an earlier run has made.
+    /// Expects every key that an earlier run created.
     fn expect_kept_keys(&self, choices: &ServerChoices) -> Result<(), InstallationProblem> {
         let Some(before) = self.choices()? else { return Ok(()) };
         let mut kept =
@@ -171,7 +169,7 @@ impl Installation {
         })
     }
 
-    /// Reads a key, or makes it.
+    /// Reads a key, or creates it.
     fn key(&self, name: &str, kind: &KeyPairType) -> Result<KeyPair, InstallationProblem> {
         let file = self.folder.join("keys").join(format!("{name}.seed"));
         let new = || {
@@ -184,7 +182,7 @@ impl Installation {
         key.ok_or_else(|| content_problem(&file, "it holds another kind of key, or none"))
     }
 
-    /// The public key of who signs users of the locations' account; its file is made when it is missing.
+    /// Returns the public key that signs users of the locations' account; its file is created when it is missing.
     fn location_signer(&self, account: &str) -> Result<String, InstallationProblem> {
         let file = self.folder.join(LOCATIONS_KEY);
         read_or_make(&file, || Ok(Issuer::new(account.to_owned(), KeyPair::new_account()).to_text()?))?;
@@ -209,7 +207,7 @@ impl Installation {
         let authority = Authority::with_key(authority_key.expose_secret(), now)?;
         let server = authority.sign_server(&choices.names, server_key.expose_secret(), now)?;
         let file = self.folder.join(AUTHORITY);
-        // Who has pinned it keeps it: it is written once.
+        // Clients have pinned it: it is written once.
         match fs::read_to_string(&file) {
             Ok(pem) if authority.is_in(&pem) => {}
             Ok(_) => return Err(content_problem(&file, "it is not the authority of keys/authority.key")),
@@ -220,7 +218,7 @@ impl Installation {
         Ok(file)
     }
 
-    /// Makes credentials of nodes that have none; returns all nodes, by name.
+    /// Creates credentials of nodes that have none; returns all nodes, by name.
     fn write_nodes(
         &self,
         engine: KeyPair,
@@ -242,7 +240,7 @@ impl Installation {
         Ok(all)
     }
 
-    /// Nodes whose credentials are here; they must be of this engine account.
+    /// Returns the nodes with credentials in this folder; these must be of this engine account.
     fn known_nodes(&self, account: &str) -> Result<Vec<(NodeName, PathBuf, bool)>, InstallationProblem> {
         let folder = self.folder.join("nodes");
         let mut known = Vec::new();
@@ -281,7 +279,7 @@ fn tokens(keys: &Keys, location_signer: String, now: Timestamp) -> Result<Server
     })
 }
 
-/// Reads a secret; makes it when it is not there.
+/// Reads a secret; creates it when it is missing.
 fn read_or_make(
     file: &Path,
     make: impl FnOnce() -> Result<SecretString, InstallationProblem>,

@@ -1,8 +1,8 @@
 //! JSON web tokens of NATS, version 2: an operator vouches for accounts, an account for users.
 //!
-//! The server checks the chain up to the operator that its configuration names. Claims are written as the `nats` object
-//! says (github.com/nats-io/jwt, version 2); signatures are Ed25519 by the issuer's nkey. There is no maintained crate that
-//! makes these tokens. Nothing here decides by a token: [`read`] only looks into one that is ours, and checks no signature.
+//! The server checks the chain up to the operator that its configuration names. Claims have the form of the `nats` object
+//! (github.com/nats-io/jwt, version 2); signatures are Ed25519 by the issuer's nkey. There is no maintained crate that
+//! creates these tokens. Nothing here makes a decision by a token: [`read`] only decodes our own, and checks no signature.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,7 +16,7 @@ use crate::id::Id;
 /// The content of a token.
 #[derive(Clone, Debug)]
 pub struct Claims {
-    /// Public key that the token is about.
+    /// Public key of the token's holder.
     pub subject: String,
     /// Name for people.
     pub name: String,
@@ -31,18 +31,18 @@ pub struct Claims {
 /// A key that cannot sign, or a token that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// The issuer's key holds no seed, or is damaged.
+    /// The issuer's key has no seed, or is damaged.
     #[error("the key cannot sign: {0}")]
     Key(String),
-    /// Not the three parts of a token, or not the claims that are expected.
+    /// Not the three parts of a token, or not the expected claims.
     #[error("this is no token of a NATS user: {0}")]
     Form(String),
 }
 
-/// Writes the claims and signs them.
+/// Encodes and signs the claims.
 ///
 /// # Errors
-/// The key cannot sign.
+/// When the key cannot sign.
 pub fn sign(claims: &Claims, issuer: &KeyPair) -> Result<String, TokenError> {
     let mut body = json!({
         "jti": Id::random(),
@@ -62,14 +62,14 @@ pub fn sign(claims: &Claims, issuer: &KeyPair) -> Result<String, TokenError> {
     Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
 }
 
-/// What our own token says of its holder.
+/// The data about the holder in our own token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Public key of the holder.
     pub subject: String,
-    /// Public key of who signed it.
+    /// Public key of the signer.
     pub issuer: String,
-    /// Name that the issuer gave it.
+    /// Name given by the issuer.
     pub name: String,
     /// The end of its validity; `None` = it does not expire.
     pub expires: Option<Timestamp>,
@@ -83,10 +83,10 @@ struct Body {
     exp: Option<i64>,
 }
 
-/// Looks into a token without checking its signature.
+/// Decodes a token without checking its signature.
 ///
 /// # Errors
-/// It has not the form of a token.
+/// When it does not have the form of a token.
 pub fn read(token: &str) -> Result<Holder, TokenError> {
     let form = |problem: &dyn std::fmt::Display| TokenError::Form(problem.to_string());
     let body = token.split('.').nth(1).ok_or_else(|| form(&"it has no second part"))?;

@@ -1,6 +1,6 @@
-//! What a node writes into its lease key: the data folder that it works on, and when it last reached the databases.
+//! The content of a node's lease key: its data folder, and the time since it last reached the databases.
 //!
-//! The text is `FOLDER AGE`: an id, and milliseconds. Earlier versions write the id alone, later ones may add words.
+//! The text is `FOLDER AGE`: an id, and milliseconds. Earlier versions write the id only, later ones may append words.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,9 +1,9 @@
-//! The leases of engine nodes: who lives, and who owns which partition.
+//! The leases of engine nodes: the living nodes, and the owner of each partition.
 //!
-//! A node lives as long as it renews its key: it writes it again and again, and the server takes it away after
-//! [`LIVES_FOR`]. So no two clocks are compared. The time of each key is read too, since a server that has crashed may bring
-//! back keys of nodes that are gone: [`crate::model::lease`] says who lives. All 64 partitions are one value, the ledger,
-//! which is changed by compare-and-swap: its revision is the fencing token of what was taken with it.
+//! A node lives as long as it renews its key: it writes it repeatedly, and the server deletes it after [`LIVES_FOR`]. So no
+//! two clocks are compared. The time of each key is read too, since a server that has crashed may restore keys of dead nodes:
+//! [`crate::model::lease`] decides which nodes live. All 64 partitions are one value, the ledger, which is changed by
+//! compare-and-swap: its revision is the fencing token of partitions taken with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -25,43 +25,43 @@ use crate::model::partition::{Partition, Partitions};
 
 /// A node that has not written its key for this long is dead.
 pub const LIVES_FOR: Duration = Duration::from_secs(8);
-/// Header that says when a message is forgotten.
+/// Header with the lifetime of a message.
 const TTL: &str = "Nats-TTL";
-/// Header that says after which revision of the same key a write counts.
+/// Header with the expected revision of the key for a write.
 const EXPECTED: &str = "Nats-Expected-Last-Subject-Sequence";
 
-/// The leases, as they are at one moment.
+/// The leases at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leases {
-    /// The keys that are there.
+    /// The existing keys.
     pub keys: BTreeMap<NodeName, LeaseKey>,
-    /// Keys among them that are no lease of this program: they count for nothing.
+    /// Keys without a lease of this program: they are ignored.
     pub foreign: BTreeSet<String>,
-    /// The nodes that live: all that have keys, as read; less those that [`crate::model::lease::LeaseJudge`] counts as gone.
+    /// The living nodes: all that have keys, except those that [`crate::model::lease::LeaseJudge`] considers dead.
     pub living: BTreeSet<NodeName>,
-    /// Who owns what.
+    /// The owner of each partition.
     pub ledger: Ledger,
     /// The revision of the ledger; 0 = there is none yet.
     revision: u64,
-    /// The moment in which the bucket was made, in seconds.
+    /// The time at which the bucket was created, in seconds.
     epoch: i64,
 }
 
 impl Leases {
-    /// True if nothing was ever written into the ledger.
+    /// Returns true if the ledger was never written.
     #[must_use]
     pub const fn is_new(&self) -> bool {
         self.revision == 0
     }
 
-    /// The token of the newest change.
+    /// Returns the fencing token of the newest change.
     #[must_use]
     pub fn fence(&self) -> Fence {
         Fence { epoch: self.epoch, revision: i64::try_from(self.revision).unwrap_or(i64::MAX) }
     }
 }
 
-/// The ledger, as it lies in the bucket: the numbers of the partitions of each node.
+/// The stored form of the ledger: the numbers of the partitions of each node.
 #[derive(Serialize, Deserialize)]
 struct LedgerText {
     owners: BTreeMap<String, Vec<u8>>,
@@ -69,10 +69,10 @@ struct LedgerText {
     leaving: BTreeSet<String>,
 }
 
-/// Returns the data folder of the process that lives under a node's name. A key that holds no lease is nobody's.
+/// Returns the data folder of the living process with this node name. A key without a lease is ignored.
 ///
 /// # Errors
-/// JetStream does not answer.
+/// When JetStream does not answer.
 pub async fn folder_of(connection: &Connection, node: &NodeName) -> Result<Option<Id>, String> {
     let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
     let stream = stream.map_err(|error| error.to_string())?;
@@ -83,10 +83,10 @@ pub async fn folder_of(connection: &Connection, node: &NodeName) -> Result<Optio
     }
 }
 
-/// Says that this node lives, for [`LIVES_FOR`] from now.
+/// Renews the lease of this node, for [`LIVES_FOR`] from now.
 ///
 /// # Errors
-/// JetStream does not acknowledge it.
+/// When JetStream does not acknowledge it.
 pub async fn live(connection: &Connection, node: &NodeName, value: LeaseValue) -> Result<(), String> {
     let mut headers = HeaderMap::new();
     headers.insert(TTL, format!("{}s", LIVES_FOR.as_secs()));
@@ -103,7 +103,7 @@ fn value(payload: &[u8]) -> Option<LeaseValue> {
 /// Reads the leases.
 ///
 /// # Errors
-/// JetStream does not answer, or the ledger cannot be read.
+/// When JetStream does not answer, or the ledger cannot be read.
 pub async fn read(connection: &Connection) -> Result<Leases, String> {
     let stream = connection.jetstream().get_stream_no_info(subjects::stream_of(LEASES)).await;
     let stream = stream.map_err(|error| error.to_string())?;
@@ -126,7 +126,7 @@ pub async fn read(connection: &Connection) -> Result<Leases, String> {
                 }
                 None => drop(foreign.insert(subject)),
             },
-            // It was taken away meanwhile.
+            // It was deleted meanwhile.
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => {}
             Err(error) => return Err(error.to_string()),
         }
@@ -144,10 +144,10 @@ async fn ledger<I>(stream: &Stream<I>) -> Result<(Ledger, u64), String> {
     }
 }
 
-/// Changes the ledger; the fence of what was taken with that. `None` = another node was faster.
+/// Changes the ledger; returns the fencing token of that change. `None` = another node was faster.
 ///
 /// # Errors
-/// JetStream does not answer; the ledger may have been changed all the same.
+/// When JetStream does not answer; the ledger may have been changed nevertheless.
 pub async fn change(
     connection: &Connection,
     before: &Leases,
@@ -168,11 +168,10 @@ pub async fn change(
     }
 }
 
-/// Says whenever the ledger has changed, or a node says that it lives. It may miss some: whoever listens looks from time to
-/// time as well.
+/// Subscribes to changes of the ledger and renewals of nodes. Some may be missed, so callers have to poll too.
 ///
 /// # Errors
-/// The connection is closed.
+/// When the connection is closed.
 pub async fn changes(connection: &Connection) -> Result<async_nats::Subscriber, String> {
     connection.client().subscribe(subjects::keys_of(LEASES)).await.map_err(|error| error.to_string())
 }

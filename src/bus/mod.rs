@@ -1,17 +1,17 @@
-//! The bus: what goes between engine nodes and locations in other places, over NATS JetStream.
+//! The bus: communication between engine nodes and remote locations, over NATS JetStream.
 //!
-//! - [`subjects`] knows every subject, in both directions; [`streams`] the streams and buckets behind them.
-//! - [`users`] says what a node, a location and an enrolment may do, as data; [`jwt`] signs it, [`credentials`] keeps it.
-//! - [`accounts`] is the wall between the engine's account and that of the locations; [`installation`] writes it, with
+//! - [`subjects`] has every subject, in both directions; [`streams`] the streams and buckets behind them.
+//! - [`users`] has the permissions of nodes, locations and enrolments as data; [`jwt`] signs them, [`credentials`] stores them.
+//! - [`accounts`] separates the engine's account from that of the locations; [`installation`] writes it, with
 //!   [`certificates`] and [`server_config`], to a folder (`watchkeeper nats-config`).
-//! - [`connection`] is a connection that comes back by itself and says how it is.
-//! - [`definitions`] delivers to a location what it has to check; [`sealing`] keeps it for that location alone.
-//! - [`messages`] is what goes over it, and how it is read: strictly, for it may come from anybody who holds a location's key.
-//! - [`leases`] says which engine nodes live, and who owns which partition; [`peers`] lets them ask each other.
-//! - [`definition_bucket`] is where engine nodes write definitions; [`result_stream`] brings results; [`requests`] and
-//!   [`reports`] are all that goes without JetStream.
+//! - [`connection`] is a connection that reconnects by itself and reports its state.
+//! - [`definitions`] delivers the definitions to a location; [`sealing`] encrypts them for that location only.
+//! - [`messages`] are the messages, parsed strictly, since the sender may be anybody with a location's key.
+//! - [`leases`] has the living engine nodes and the owner of each partition; [`peers`] are requests between nodes.
+//! - [`definition_bucket`] is where engine nodes write definitions; [`result_stream`] transports results; [`requests`] and
+//!   [`reports`] are the messages without JetStream.
 //!
-//! Without `nats_url` nothing of this is used: everything runs in one process. `async_nats` and `nkeys` appear here alone.
+//! Without `nats_url` none of this is used: everything runs in one process. Only this module uses `async_nats` and `nkeys`.
 
 pub mod accounts;
 pub mod certificates;

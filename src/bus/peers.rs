@@ -1,4 +1,4 @@
-//! Engine nodes ask each other about services: a question goes to one node by its name.
+//! Requests between engine nodes about services: a request is sent to one node by its name.
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
@@ -12,10 +12,10 @@ use crate::bus::requests::{Questions, ask};
 use crate::bus::subjects::Subject;
 use crate::model::node::NodeName;
 
-/// Questions that are answered at a time; others wait.
+/// Maximum number of requests that are answered at a time; others wait.
 const AT_ONCE: usize = 64;
 
-/// The way to the other nodes, over the bus.
+/// The requests to other nodes, over the bus.
 #[derive(Clone, Debug)]
 pub struct BusPeers(pub Connection);
 
@@ -40,10 +40,10 @@ impl Peers for BusPeers {
     }
 }
 
-/// Answers what others ask this node, until the connection is closed.
+/// Answers requests of others to this node, until the connection is closed.
 ///
 /// # Errors
-/// The connection is closed.
+/// When the connection is closed.
 pub async fn answer(connection: &Connection, me: NodeName, announcer: &Announcer) -> Result<(), String> {
     let questions = Questions::listen(connection, Subject::Node(me).to_string()).await?;
     let each = stream::unfold(questions, |mut questions| async {

@@ -1,6 +1,6 @@
-//! Files and folders for their owner alone, and files that are written anew.
+//! Files and folders that only their owner can read, and files that are replaced atomically.
 //!
-//! A secret has mode 0600 from its first byte and is never written over. A file without secrets is written beside
+//! A secret has mode 0600 from its first byte and is never overwritten. A file without secrets is written to a temporary file
 //! and renamed, so that readers see the old one or the new one.
 
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// A file or folder that cannot be read or written, in one line.
+/// A file or folder that cannot be read or written, as one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}: {1}")]
 pub struct FileProblem(String, Error);
@@ -22,13 +22,13 @@ impl FileProblem {
     }
 }
 
-/// Makes a folder that is not there yet.
+/// Creates a folder, unless it exists.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), FileProblem> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| FileProblem::at(folder, error))
 }
 
-/// Reads a secret; `None` = it is not there.
+/// Reads a secret; `None` = the file does not exist.
 pub(crate) fn read_secret(file: &Path) -> Result<Option<SecretString>, FileProblem> {
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(text.into())),
@@ -37,12 +37,12 @@ pub(crate) fn read_secret(file: &Path) -> Result<Option<SecretString>, FileProbl
     }
 }
 
-/// Writes a secret that is not there yet, and has it on the disk.
+/// Writes a secret to a new file, and flushes it to the disk.
 pub(crate) fn write_secret(file: &Path, text: &SecretString) -> Result<(), FileProblem> {
     write_new(file, text.expose_secret(), 0o600).map_err(|error| FileProblem::at(file, error))
 }
 
-/// Writes a file that holds no secret anew: readers see the old one or the new one.
+/// Replaces a file without secrets: readers see the old one or the new one.
 pub(crate) fn replace(file: &Path, text: &str) -> Result<(), FileProblem> {
     let beside = file.with_extension("new");
     let written = match fs::remove_file(&beside) {

@@ -1,4 +1,4 @@
-//! Short messages without an answer: what locations say of themselves, and what they are asked for.
+//! Short messages without an answer: reports of locations about themselves, and requests to them.
 
 use std::collections::BTreeMap;
 
@@ -17,21 +17,21 @@ use crate::model::location::LocationCode;
 /// A report of a location.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The location, as the bus names it.
+    /// The location, from the subject.
     pub location: LocationCode,
     /// The report; `None` = it cannot be read.
     pub presence: Option<Presence>,
 }
 
-/// Reports of all locations, as they come.
+/// The stream of reports of all locations.
 #[derive(Debug)]
 pub struct Reports(Subscriber);
 
 impl Reports {
-    /// Listens.
+    /// Subscribes to the reports.
     ///
     /// # Errors
-    /// The connection is closed.
+    /// When the connection is closed.
     pub async fn listen(engine: &Connection) -> Result<Self, String> {
         let subscribed = engine.client().subscribe(subjects::keys_of(PRESENCE)).await;
         subscribed.map(Self).map_err(|error| error.to_string())
@@ -48,10 +48,10 @@ impl Reports {
     }
 }
 
-/// The newest report of every location, and when the bus took it in.
+/// Returns the newest report of every location, and the time at which the bus received it.
 ///
 /// # Errors
-/// JetStream does not answer.
+/// When JetStream does not answer.
 pub async fn newest(engine: &Connection) -> Result<BTreeMap<LocationCode, (Presence, Timestamp)>, String> {
     let bucket = engine.jetstream().get_key_value(PRESENCE).await.map_err(|error| error.to_string())?;
     let mut keys = bucket.keys().await.map_err(|error| error.to_string())?;
@@ -68,41 +68,41 @@ pub async fn newest(engine: &Connection) -> Result<BTreeMap<LocationCode, (Prese
     Ok(found)
 }
 
-/// Says how this location is. A report that is lost is followed by the next.
+/// Reports the state of this location. A lost report is followed by the next one.
 ///
 /// # Errors
-/// The connection is closed.
+/// When the connection is closed.
 pub async fn report(location: &Connection, code: &LocationCode, presence: &Presence) -> Result<(), String> {
     let text = serde_json::to_vec(presence).map_err(|error| error.to_string())?;
     let sent = location.client().publish(nats(&Subject::Presence(code.clone())), text.into()).await;
     sent.map_err(|error| error.to_string())
 }
 
-/// Asks a location to look. It is not answered.
+/// Requests a check of a location. The request is not answered.
 ///
 /// # Errors
-/// The connection is closed.
+/// When the connection is closed.
 pub async fn ask_to_look(engine: &Connection, code: &LocationCode, look: Look) -> Result<(), String> {
     let text = serde_json::to_vec(&look).map_err(|error| error.to_string())?;
     let sent = engine.client().publish(nats(&Subject::Look(code.clone())), text.into()).await;
     sent.map_err(|error| error.to_string())
 }
 
-/// Requests to look, as they come to a location.
+/// The stream of requests for checks at a location.
 #[derive(Debug)]
 pub struct Looks(Subscriber);
 
 impl Looks {
-    /// Listens.
+    /// Subscribes to the requests.
     ///
     /// # Errors
-    /// The connection is closed.
+    /// When the connection is closed.
     pub async fn listen(location: &Connection, code: &LocationCode) -> Result<Self, String> {
         let subscribed = location.client().subscribe(nats(&Subject::Look(code.clone()))).await;
         subscribed.map(Self).map_err(|error| error.to_string())
     }
 
-    /// The next request that can be read; `None` when the connection is closed.
+    /// Returns the next valid request; `None` when the connection is closed.
     pub async fn next(&mut self) -> Option<Look> {
         loop {
             let message: Bytes = self.0.next().await?.payload;

@@ -1,4 +1,4 @@
-//! Questions and answers over the bus, without JetStream: an answer is waited for, or there is none.
+//! Requests and answers over the bus, without JetStream: the sender waits for an answer, or gets an error.
 
 use async_nats::{Client, Message, Subscriber};
 use bytes::Bytes;
@@ -10,58 +10,58 @@ use crate::bus::connection::{Connection, nats};
 use crate::bus::messages::enrolment::Answer;
 use crate::bus::subjects::Subject;
 
-/// The engine nodes, one of which gets each question.
+/// The queue group of the engine nodes, one of which gets each request.
 pub(super) const ENGINE: &str = "engine";
 
-/// Questions of machines that want to become locations.
+/// Requests of machines that want to become locations.
 pub const ENROLMENTS: &str = "wk.enrol.*";
-/// Questions of locations for a token for a further while.
+/// Requests of locations for a renewed token.
 pub const RENEWALS: &str = "wk.renew.*";
 
-/// Questions of one kind, as they come. Of all engine nodes that listen, each question comes to one.
+/// The stream of requests of one kind. Each request goes to one of the subscribed engine nodes.
 #[derive(Debug)]
 pub struct Questions {
     client: Client,
     messages: Subscriber,
 }
 
-/// A question.
+/// A request.
 #[derive(Debug)]
 pub struct Question {
-    /// Who asks what.
+    /// Sender and kind of the request.
     pub subject: Subject,
-    /// The question.
+    /// The content of the request.
     pub payload: Bytes,
     client: Client,
     message: Message,
 }
 
-/// A question without an answer, in one line.
+/// A request without an answer, as one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Unanswered {
-    /// Nobody answered in time, or the connection is lost.
+    /// No answer in time, or the connection is lost.
     #[error("nobody answers: {0}")]
     Nobody(String),
     /// The answer cannot be read.
     #[error("the answer cannot be read")]
     Form,
-    /// The answer is no, with the reason.
+    /// The request was refused, with the reason.
     #[error("{0}")]
     Refused(String),
 }
 
 impl Questions {
-    /// Listens to these subjects.
+    /// Subscribes to these subjects.
     ///
     /// # Errors
-    /// The connection is closed.
+    /// When the connection is closed.
     pub async fn listen(engine: &Connection, subjects: impl Into<String>) -> Result<Self, String> {
         let client = engine.client().clone();
         let messages = client.queue_subscribe(subjects.into(), ENGINE.into()).await;
         Ok(Self { client, messages: messages.map_err(|error| error.to_string())? })
     }
 
-    /// The next question that can be answered; `None` when the connection is closed.
+    /// Returns the next request that can be answered; `None` when the connection is closed.
     pub async fn next(&mut self) -> Option<Question> {
         loop {
             let message = self.messages.next().await?;
@@ -76,10 +76,10 @@ impl Questions {
 }
 
 impl Question {
-    /// Answers it. An answer that cannot be sent is not waited for: whoever asks again gets another.
+    /// Sends the answer. A failure is ignored: the sender will ask again.
     pub async fn answer<T: Serialize>(&self, answer: &Answer<T>) {
         let Some(reply) = self.message.reply.clone() else { return };
-        // What is answered has no form that is not JSON.
+        // Every answer can be written as JSON.
         let text = serde_json::to_vec(answer).unwrap_or_default();
         if let Err(error) = self.client.publish(reply, text.into()).await {
             tracing::warn!(%error, "an answer cannot be sent");
@@ -87,10 +87,10 @@ impl Question {
     }
 }
 
-/// Asks, and waits for the answer.
+/// Sends a request, and waits for the answer.
 ///
 /// # Errors
-/// [`Unanswered`].
+/// [`Unanswered`] when there is no answer, or a refusal.
 pub async fn ask<T: DeserializeOwned>(
     connection: &Connection,
     subject: &Subject,

@@ -1,6 +1,6 @@
-//! The stream of results: a location sends batches, an engine node takes them and says when they are stored.
+//! The stream of results: a location sends batches, an engine node receives them and acknowledges them once they are stored.
 //!
-//! What is not acknowledged comes again, after [`REDELIVERED_AFTER`] or to another node. Whoever needs longer says so.
+//! An unacknowledged batch is delivered again, after [`REDELIVERED_AFTER`] or to another node. A slower node reports that.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -21,20 +21,20 @@ use crate::clock::Timestamp;
 use crate::model::node::NodeName;
 use crate::model::partition::Partitions;
 
-/// A batch that is not acknowledged for this long is delivered again.
+/// An unacknowledged batch is delivered again after this time.
 pub const REDELIVERED_AFTER: Duration = Duration::from_secs(60);
-/// Batches that an engine node has taken and not acknowledged, at most.
+/// Maximum number of batches that an engine node has received and not acknowledged.
 pub const UNACKNOWLEDGED: i64 = 1_024;
-/// Bytes that are under way to a node at once, at most.
+/// Maximum number of bytes on the way to a node.
 const BYTES_AT_ONCE: usize = 8 << 20;
-/// JetStream says at least this often that it is there.
+/// Longest time between two heartbeats of JetStream.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// A request for batches ends after this time, and is made anew.
+/// A request for batches ends after this time, and is repeated.
 const REQUEST_ENDS: Duration = Duration::from_secs(30);
-/// Header by which JetStream knows a batch that was sent twice.
+/// Header by which JetStream recognises a repeated batch.
 const MESSAGE_ID: &str = "Nats-Msg-Id";
 
-/// The end of the stream at an engine node.
+/// The receiving side of the stream at an engine node.
 pub struct Incoming(Option<pull::Stream>);
 
 impl std::fmt::Debug for Incoming {
@@ -43,29 +43,29 @@ impl std::fmt::Debug for Incoming {
     }
 }
 
-/// A batch, as it came.
+/// A received batch.
 #[derive(Debug)]
 pub struct IncomingBatch {
-    /// Sender and partition; `None` = a message that nobody of us sends.
+    /// Sender and partition; `None` = a message of another program.
     pub subject: Option<Subject>,
     /// The batch.
     pub payload: Bytes,
-    /// The time at which the bus took it in: the same each time it comes.
+    /// The time at which the bus received it: the same for each delivery.
     pub received_at: Timestamp,
-    /// True if it has come before.
+    /// True if it was delivered before.
     pub is_redelivered: bool,
-    /// Batches that the bus has behind it.
+    /// Number of batches that wait behind it on the bus.
     pub pending: u64,
     message: Message,
 }
 
 impl Incoming {
-    /// Takes batches of these partitions, beginning with the oldest that nobody has acknowledged. What this node has taken
-    /// before and not acknowledged comes again; without partitions nothing comes. An end in the way, of a node that is none
-    /// of those that share the partitions, is closed.
+    /// Receives batches of these partitions, starting with the oldest unacknowledged one. Unacknowledged batches of this node
+    /// are delivered again; without partitions no batch arrives. The consumer of a node that no longer shares the partitions is
+    /// closed.
     ///
     /// # Errors
-    /// JetStream does not answer, or another node still takes batches of one of the partitions.
+    /// When JetStream does not answer, or another node still receives batches of one of the partitions.
     pub async fn open(
         engine: &Connection,
         node: &NodeName,
@@ -98,10 +98,10 @@ impl Incoming {
         messages.map(|messages| Self(Some(messages))).map_err(|error| error.to_string())
     }
 
-    /// The next batch.
+    /// Returns the next batch.
     ///
     /// # Errors
-    /// The stream has to be opened anew.
+    /// When the stream has to be opened again.
     pub async fn next(&mut self) -> Result<IncomingBatch, String> {
         let Some(messages) = &mut self.0 else { return std::future::pending().await };
         let message = messages.next().await.ok_or("the stream has ended")?;
@@ -119,10 +119,10 @@ impl Incoming {
     }
 }
 
-/// Ends a node's end of the stream, if there is one: what it has taken and not acknowledged goes to others.
+/// Closes a node's consumer of the stream, if there is one: its unacknowledged batches are delivered to others.
 ///
 /// # Errors
-/// JetStream does not answer.
+/// When JetStream does not answer.
 pub async fn close(engine: &Connection, node: &NodeName) -> Result<(), String> {
     let closed = engine.jetstream().delete_consumer_from_stream(end_of(node), RESULTS).await;
     match closed {
@@ -131,7 +131,7 @@ pub async fn close(engine: &Connection, node: &NodeName) -> Result<(), String> {
     }
 }
 
-/// Closes what nodes that are gone have left open: two ends of the stream cannot take batches of one partition.
+/// Closes the consumers that dead nodes have left open: two consumers cannot receive batches of one partition.
 async fn close_ends_of_others(
     engine: &Connection,
     stream: &Stream,
@@ -159,14 +159,14 @@ fn end_of(node: &NodeName) -> String {
 }
 
 impl IncomingBatch {
-    /// It is dealt with: its results are stored, or it is worth nothing. An acknowledgement that is lost brings it once more.
+    /// Acknowledges the batch: its results are stored, or it is invalid. If the acknowledgement is lost, it is delivered again.
     pub async fn acknowledge(&self) {
         if let Err(error) = self.message.ack().await {
             tracing::debug!(%error, "a batch of results cannot be acknowledged");
         }
     }
 
-    /// It is not dealt with yet, but it will be: it is not to be delivered again meanwhile.
+    /// Delays the redelivery of the batch, which is still being processed.
     pub async fn delay(&self) {
         if let Err(error) = self.message.ack_with(AckKind::Progress).await {
             tracing::debug!(%error, "a batch of results cannot be held");
@@ -174,10 +174,10 @@ impl IncomingBatch {
     }
 }
 
-/// Sends a batch from a location. Returns when JetStream has it on its disk.
+/// Sends a batch from a location. Returns once JetStream has it on its disk.
 ///
 /// # Errors
-/// JetStream does not acknowledge it: it is away, or full.
+/// When JetStream does not acknowledge it: it is unavailable, or full.
 pub async fn send(location: &Connection, subject: &Subject, batch: BatchMessage) -> Result<(), String> {
     let mut headers = HeaderMap::new();
     headers.insert(MESSAGE_ID, batch.id);

@@ -1,7 +1,7 @@
-//! Sealing to one location: what is sealed to its public key, only the holder of the other half can read.
+//! Sealing to one location: data sealed to its public key can only be read by the holder of the private key.
 //!
-//! It is NaCl's box (X25519, XSalsa20-Poly1305) in the form that NATS gives it, `xkv1`. Who may write where is the bus's
-//! affair, so the sender's key proves nothing; each process makes its own.
+//! It is NaCl's box (X25519, XSalsa20-Poly1305) in the format of NATS, `xkv1`. The bus controls who may write, so the
+//! sender's key proves nothing; each process creates its own.
 
 use nkeys::XKey;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -10,41 +10,41 @@ use secrecy::{ExposeSecret as _, SecretString};
 #[derive(Clone, Debug)]
 pub struct SealingKey(XKey);
 
-/// The text is no key, or what was sealed does not open with it.
+/// The text is no key, or sealed data cannot be opened with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SealingProblem {
-    /// The text is no key for sealing.
+    /// The text is no sealing key.
     #[error("it is no key for sealing")]
     NoKey,
-    /// It was sealed for somebody else, or altered.
+    /// It was sealed for another recipient, or altered.
     #[error("it was sealed for another key, or altered")]
     Foreign,
 }
 
 impl SealingKey {
-    /// A new key pair.
+    /// Creates a new key pair.
     #[must_use]
     pub fn random() -> Self {
         Self(XKey::new())
     }
 
-    /// The key pair with this seed.
+    /// Restores the key pair from its seed.
     ///
     /// # Errors
-    /// [`SealingProblem::NoKey`].
+    /// [`SealingProblem::NoKey`] when the seed is invalid.
     pub fn from_seed(seed: &SecretString) -> Result<Self, SealingProblem> {
         XKey::from_seed(seed.expose_secret().trim()).map(Self).map_err(|_| SealingProblem::NoKey)
     }
 
-    /// The text from which it can be made again.
+    /// Returns the seed, from which the key pair can be restored.
     ///
     /// # Errors
-    /// [`SealingProblem::NoKey`]: it is a public key.
+    /// [`SealingProblem::NoKey`] when it is a public key.
     pub fn seed(&self) -> Result<SecretString, SealingProblem> {
         self.0.seed().map(SecretString::from).map_err(|_| SealingProblem::NoKey)
     }
 
-    /// The half that others may know.
+    /// Returns the public key.
     #[must_use]
     pub fn public(&self) -> String {
         self.0.public_key()
@@ -53,23 +53,23 @@ impl SealingKey {
     /// Seals `plain` to the holder of a public key.
     ///
     /// # Errors
-    /// [`SealingProblem::NoKey`]: `recipient` is none.
+    /// [`SealingProblem::NoKey`] when `recipient` is no key.
     pub fn seal(&self, plain: &[u8], recipient: &str) -> Result<Vec<u8>, SealingProblem> {
         let recipient = XKey::from_public_key(recipient).map_err(|_| SealingProblem::NoKey)?;
         self.0.seal(plain, &recipient).map_err(|_| SealingProblem::NoKey)
     }
 
-    /// Opens what the holder of `sender` has sealed to this key.
+    /// Opens data that the holder of `sender` has sealed to this key.
     ///
     /// # Errors
-    /// [`SealingProblem`].
+    /// [`SealingProblem`] when the key is invalid or the data cannot be opened.
     pub fn open(&self, sealed: &[u8], sender: &str) -> Result<Vec<u8>, SealingProblem> {
         let sender = XKey::from_public_key(sender).map_err(|_| SealingProblem::NoKey)?;
         self.0.open(sealed, &sender).map_err(|_| SealingProblem::Foreign)
     }
 }
 
-/// Returns true if the text is the public half of a key for sealing.
+/// Returns true if the text is a public sealing key.
 #[must_use]
 pub fn is_public_key(text: &str) -> bool {
     XKey::from_public_key(text).is_ok()

@@ -1,33 +1,33 @@
 //! The text of `nats-server.conf`.
 //!
-//! It holds no secret: operator and accounts stand in it as signed tokens, keys are named by path. Who may connect is said by
-//! tokens alone, so a new location or node needs no change here.
+//! It contains no secret: operator and accounts are signed tokens, keys are named by path. Tokens alone decide who may
+//! connect, so a new location or node needs no change here.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// Connections that the server takes at a time, of all accounts.
+/// Maximum number of connections to the server, of all accounts.
 pub const CONNECTIONS: u32 = 4_096;
 
-/// What an operator chooses for the server.
+/// The operator's choices for the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerChoices {
-    /// Address and port that it listens on.
+    /// Address and port of the listener.
     pub listen: String,
-    /// Names and addresses by which it is reached; they stand in its certificate.
+    /// Names and addresses of the server; they are in its certificate.
     pub names: Vec<String>,
     /// The folder of its configuration and certificates on its machine.
     pub server_folder: PathBuf,
     /// The folder of its streams on its machine.
     pub store_folder: PathBuf,
-    /// Room for its streams in bytes.
+    /// Maximum size of its streams in bytes.
     pub max_bytes: u64,
-    /// A certificate of the operator's own; `None` = one of the authority that is made here.
+    /// The operator's own certificate; `None` = one of the authority created here.
     pub own_certificate: Option<OwnCertificate>,
 }
 
-/// A certificate of the operator's own.
+/// The operator's own certificate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnCertificate {
     /// The certificate with its chain (PEM) on the server's machine.
@@ -38,7 +38,7 @@ pub struct OwnCertificate {
     pub authority: PathBuf,
 }
 
-/// The tokens that stand in the configuration.
+/// The tokens in the configuration.
 #[derive(Clone, Debug)]
 pub struct ServerTokens {
     /// The operator.
@@ -65,7 +65,7 @@ impl ServerChoices {
     }
 }
 
-/// Writes the configuration.
+/// Returns the text of the configuration.
 #[must_use]
 pub fn text(choices: &ServerChoices, tokens: &ServerTokens) -> String {
     let accounts: String = tokens.accounts.iter().map(|(key, token)| format!("  {key}: {token}\n")).collect();

@@ -1,8 +1,8 @@
-//! The streams and buckets of the engine, made or checked at each start.
+//! The streams and buckets of the engine, created or checked at each start.
 //!
-//! Every setting that a location's message could misuse is said here: no roll-ups (a header that would delete what others
-//! wrote), no deletes, sizes of messages, messages a subject, bytes in all. Results are a work queue: a message is
-//! there until the owner of its partition has acknowledged it.
+//! Every setting that a location's message could misuse is set here: no roll-ups (a header that would delete messages of
+//! others), no deletes, maximum sizes of messages, of messages per subject, and of the stream. Results are a work queue: a
+//! message is kept until the owner of its partition has acknowledged it.
 
 use std::time::Duration;
 
@@ -15,36 +15,36 @@ use crate::bus::users::LOCATION_PAYLOAD_BYTES;
 use crate::config::limits::BusLimits;
 use crate::model::partition::Partition;
 
-/// Looks for a stream that another node may be making.
+/// Number of polls for a stream that another node may be creating.
 const LOOKS: u32 = 10;
-/// The pause after each of them.
+/// The pause after each poll.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// The effect of preparing one stream.
+/// The result of preparing one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prepared {
-    /// It was not there.
+    /// It was created.
     Made,
-    /// It was as it should be.
+    /// It was right already.
     Kept,
-    /// It was there with other settings, which are changed.
+    /// It existed with other settings, which were changed.
     Changed,
 }
 
-/// A stream that is not as it should be, and cannot be made so.
+/// A stream with wrong settings that cannot be changed.
 #[derive(Debug, thiserror::Error)]
 #[error("the stream {stream} cannot be prepared: {problem}")]
 pub struct StreamProblem {
     /// Its name.
     pub stream: String,
-    /// What JetStream says.
+    /// The error of JetStream.
     pub problem: String,
 }
 
-/// Makes what is missing, and changes what differs. Two nodes may do so at once.
+/// Creates missing streams, and changes wrong settings. Two nodes may do so at once.
 ///
 /// # Errors
-/// JetStream does not answer, or refuses: too little room, or a setting that cannot be changed.
+/// When JetStream does not answer, or refuses: too little room, or a setting that cannot be changed.
 pub async fn prepare(
     jetstream: &Context,
     limits: &BusLimits,
@@ -62,7 +62,7 @@ pub async fn prepare(
     Ok(prepared)
 }
 
-/// Bytes that all streams may grow to: the room that the server must have for them.
+/// Returns the maximum size of all streams in bytes, for which the server must have room.
 #[must_use]
 pub fn room_needed(limits: &BusLimits) -> u64 {
     wanted(limits).iter().map(|config| u64::try_from(config.max_bytes).unwrap_or(0)).sum()
@@ -86,8 +86,8 @@ async fn prepare_one(jetstream: &Context, wanted: Config) -> Result<Prepared, St
     }
 }
 
-/// Whether the stream appears soon after it could not be made. While another node makes it, the server counts the room
-/// of both and may refuse the second.
+/// Returns true if the stream appears soon after it could not be created. While another node creates it, the server counts
+/// the room of both and may refuse the second.
 async fn another_node_makes_it(jetstream: &Context, wanted: &Config) -> bool {
     for _ in 0..LOOKS {
         if let Ok(stream) = jetstream.get_stream(&wanted.name).await {
@@ -98,7 +98,7 @@ async fn another_node_makes_it(jetstream: &Context, wanted: &Config) -> bool {
     false
 }
 
-/// Compares what we say; the server adds what it alone knows.
+/// Compares the settings that we set; the server adds others.
 fn is_same(found: &Config, wanted: &Config) -> bool {
     let mut found = found.clone();
     found.metadata.clone_from(&wanted.metadata);
@@ -145,7 +145,7 @@ fn wanted(limits: &BusLimits) -> [Config; 4] {
     ]
 }
 
-/// A file-backed stream on one server that refuses what is too much. Nobody deletes or rolls up messages of it.
+/// A file-backed stream on one server that refuses messages beyond its limits. Its messages cannot be deleted or rolled up.
 fn plain(name: String, subjects: Vec<String>, max_bytes: i64) -> Config {
     Config {
         name,

@@ -1,6 +1,6 @@
-//! Every subject of the bus, and its inverse. No other file spells one.
+//! Every subject of the bus, and its parser. No other file spells one.
 //!
-//! A token of a subject holds no `.`, but a location's code may: there it is written as `=` ([`token`]), which no code
+//! A token of a subject contains no `.`, but a location's code may: there it is written as `=` ([`token`]), which no code
 //! contains. Keys of buckets are subjects too, below `$KV.<bucket>.`.
 
 use std::fmt;
@@ -13,14 +13,14 @@ use crate::model::partition::Partition;
 
 /// The stream of results on their way to the engine.
 pub const RESULTS: &str = "WK_RESULTS";
-/// The bucket of what locations have to check.
+/// The bucket of the definitions for locations.
 pub const DEFINITIONS: &str = "wk_definitions";
-/// The bucket of what locations say about themselves.
+/// The bucket of the locations' reports about themselves.
 pub const PRESENCE: &str = "wk_presence";
-/// The bucket of who owns which partition, and of the nodes.
+/// The bucket of the owners of partitions, and of the nodes.
 pub const LEASES: &str = "wk_leases";
 
-/// Stands for `.` in a token; codes, ids and names never contain it.
+/// Replaces `.` in a token; codes, ids and names never contain it.
 const DOT: char = '=';
 
 /// One message's subject.
@@ -39,31 +39,31 @@ pub enum Subject {
     Renew(LocationCode),
     /// A location asks for all its definitions from the start (request and reply).
     Follow(LocationCode),
-    /// A location is told to look at services at once.
+    /// A request to a location to check services at once.
     Look(LocationCode),
-    /// Where the definitions of a location are delivered.
+    /// The delivery of definitions to a location.
     Delivery(LocationCode),
     /// A command for one engine node.
     Node(NodeName),
-    /// What a location has to check of one service. Bucket [`DEFINITIONS`].
+    /// The definition of one service for a location. Bucket [`DEFINITIONS`].
     Definition {
-        /// The location that the definition is for.
+        /// The location that receives the definition.
         location: LocationCode,
         /// Partition of the service.
         partition: Partition,
         /// The service.
         service: Id,
     },
-    /// What a location says about itself. Bucket [`PRESENCE`].
+    /// The report of a location about itself. Bucket [`PRESENCE`].
     Presence(LocationCode),
-    /// Who owns which partition. Bucket [`LEASES`].
+    /// The owners of partitions. Bucket [`LEASES`].
     Ledger,
-    /// Is there as long as the node lives. Bucket [`LEASES`].
+    /// The lease of a node; exists as long as the node lives. Bucket [`LEASES`].
     Living(NodeName),
 }
 
 impl Subject {
-    /// The key within the bucket; `None` for what is in no bucket.
+    /// Returns the key within the bucket; `None` for a subject without a bucket.
     #[must_use]
     pub fn key(&self) -> Option<String> {
         let text = self.to_string();
@@ -128,52 +128,52 @@ impl FromStr for Subject {
     }
 }
 
-/// A location's code as one token.
+/// Encodes a location's code as one token.
 #[must_use]
 pub fn token(location: &LocationCode) -> String {
     location.as_str().replace('.', &DOT.to_string())
 }
 
-/// The location whose code the token is.
+/// Decodes a location's code from a token.
 ///
 /// # Errors
-/// The token is no code.
+/// When the token is no code.
 pub fn location(token: &str) -> Result<LocationCode, SubjectForm> {
     let code = token.replace(DOT, ".");
     if token.contains('.') { Err(SubjectForm) } else { parsed(&code) }
 }
 
-/// Results of one partition, from all locations.
+/// Pattern of the results of one partition, from all locations.
 #[must_use]
 pub fn results_of_partition(partition: Partition) -> String {
     format!("wk.results.*.{partition}")
 }
 
-/// All nodes that live.
+/// Pattern of the leases of all nodes.
 #[must_use]
 pub fn living() -> String {
     format!("$KV.{LEASES}.node.*")
 }
 
-/// All definitions of one location.
+/// Pattern of all definitions of one location.
 #[must_use]
 pub fn definitions_of(location: &LocationCode) -> String {
     format!("$KV.{DEFINITIONS}.{}.>", token(location))
 }
 
-/// The stream behind a bucket.
+/// Returns the name of the stream behind a bucket.
 #[must_use]
 pub fn stream_of(bucket: &str) -> String {
     format!("KV_{bucket}")
 }
 
-/// Every key of a bucket, as a subject.
+/// Pattern of every key of a bucket, as a subject.
 #[must_use]
 pub fn keys_of(bucket: &str) -> String {
     format!("$KV.{bucket}.>")
 }
 
-/// Digits without a sign or a leading zero, so that a partition has one spelling.
+/// Parses a partition: digits without a sign or a leading zero, so that it has one spelling.
 fn partition(text: &str) -> Result<Partition, SubjectForm> {
     let partition = Partition::new(parsed(text)?).ok_or(SubjectForm)?;
     if partition.to_string() == text { Ok(partition) } else { Err(SubjectForm) }
@@ -235,7 +235,7 @@ mod tests {
             prop_assert_eq!(location(&token(&one)), Ok(one));
         }
 
-        /// Whatever arrives is read or refused; what is read is spelled as it came.
+        /// Every text is parsed or refused; a parsed one has the same spelling again.
         #[test]
         fn no_subject_has_two_spellings(text in "(wk|[$]KV)([.][a-z_]{0,14}){0,2}([.][a-z0-9=+.]{0,4}){0,3}") {
             if let Ok(subject) = text.parse::<Subject>() {

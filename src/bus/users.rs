@@ -1,19 +1,19 @@
-//! Who may do what on the bus: the permissions of a node, a location and an enrolment, as data.
+//! The users of the bus: the permissions of a node, a location and an enrolment, as data.
 //!
-//! A location publishes its results and its presence, asks for its definitions and for new credentials, and hears "look
-//! now", its definitions and the answers to its own requests. Everything else the server refuses.
+//! A location publishes its results and its presence, requests its definitions and new credentials, and receives requests for
+//! checks, its definitions and the answers to its own requests. The server refuses everything else.
 //!
-//! What a location that was taken over can still do, shown by `tests/cluster`:
-//! - It names a foreign subject as the place of an answer. The answer (an acknowledgement of JetStream, which is a short JSON, or
-//!   an engine's reply to a request of its own) then arrives there, but never outside of the locations' account
-//!   (`accounts`): no lease, definition, command, result or request can be made so. Another location may hear a `look`
-//!   or a `delivery` that is no such thing. Who reads these decodes strictly, and drops and counts what is malformed.
-//! - It floods: bounded by the size of a message, by messages a subject and by the whole stream (`streams`). It may use up the
-//!   stream, so that others spool until the engine has caught up.
-//! - It connects as often as it likes: bounded by the connections of the locations' account, which are fewer than the
-//!   server's, so that engine nodes always get in (`accounts`). Other locations may have to wait, and spool.
-//! - `Nats-Msg-Id` counts for the whole stream: who guesses an id that another location will use makes that message a
-//!   duplicate. Whoever sets it uses 128 random bits.
+//! Remaining possibilities of a compromised location, shown by `tests/cluster`:
+//! - It can name a foreign subject as reply subject. The answer (an acknowledgement of JetStream, which is a short JSON, or an
+//!   engine's answer to its own request) is then sent there, but never outside of the locations' account (`accounts`): no
+//!   lease, definition, command, result or request can be forged in this way. Another location may receive an invalid `look`
+//!   or `delivery`. Receivers parse these strictly, and drop and count malformed ones.
+//! - It can flood: limited by the size of a message, by messages per subject and by the size of the stream (`streams`). It may
+//!   fill the stream, so that others spool until the engine has caught up.
+//! - It can open many connections: limited by the connections of the locations' account, which are fewer than the server's, so
+//!   that engine nodes can always connect (`accounts`). Other locations may have to wait, and spool.
+//! - `Nats-Msg-Id` applies to the whole stream: if an id of another location can be guessed, its message becomes a duplicate.
+//!   The id therefore has 128 unpredictable bits.
 
 use std::path::Path;
 
@@ -32,12 +32,12 @@ use crate::model::node::NodeName;
 
 /// The time that an enrolment is valid, in milliseconds.
 pub const ENROLMENT_MS: i64 = 3_600_000;
-/// The time that a location's token is valid, in milliseconds. It is renewed every day; a location that was cut off for
-/// longer needs another enrolment. One that is taken out of use can connect for so long, but nothing is taken from it.
+/// The time that a location's token is valid, in milliseconds. It is renewed every day; a location that was disconnected for
+/// longer needs another enrolment. One that is taken out of use can connect until then, but its messages are ignored.
 pub const LOCATION_TOKEN_MS: i64 = 30 * 86_400_000;
 /// Largest message of a location, in bytes; a batch of results stays below it.
 pub const LOCATION_PAYLOAD_BYTES: i64 = 256 * 1_024;
-/// Largest message of an enrolment, in bytes: a public key and what the machine says of itself.
+/// Largest message of an enrolment, in bytes: a public key and a description of the machine.
 const ENROLMENT_PAYLOAD_BYTES: i64 = 8 * 1_024;
 /// The time in which a node may answer a request, in nanoseconds.
 const ANSWER_WITHIN_NS: i64 = 60_000_000_000;
@@ -49,22 +49,22 @@ pub enum User {
     Node(NodeName),
     /// A location, in the locations' account.
     Location(LocationCode),
-    /// Somebody who may ask to become a location, in the locations' account.
+    /// A machine that may request to become a location, in the locations' account.
     Enrolment(Id),
 }
 
-/// What a user may do. Subjects may hold wildcards.
+/// The permissions of a user. Subjects may contain wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permissions {
     /// Subjects that it may publish to.
     pub publish: Vec<String>,
     /// Subjects that it may subscribe to.
     pub subscribe: Vec<String>,
-    /// May answer the requests that it gets.
+    /// True if it may answer the requests that it gets.
     pub answers: bool,
     /// Largest message in bytes; -1 = the server's limit.
     pub payload_bytes: i64,
-    /// Subscriptions at a time; -1 = any number.
+    /// Maximum number of subscriptions; -1 = any number.
     pub subscriptions: i64,
 }
 
@@ -79,13 +79,13 @@ impl User {
         }
     }
 
-    /// Below this subject it hears answers: nobody else does.
+    /// Returns the prefix of the subjects on which only this user receives answers.
     #[must_use]
     pub fn inbox_prefix(&self) -> String {
         inbox_prefix(&self.name())
     }
 
-    /// What it may do.
+    /// Returns its permissions.
     #[must_use]
     pub fn permissions(&self) -> Permissions {
         let inbox = format!("{}.>", self.inbox_prefix());
@@ -124,19 +124,19 @@ impl User {
     }
 }
 
-/// The inbox prefix of the user with this name.
+/// Returns the inbox prefix of the user with this name.
 #[must_use]
 pub fn inbox_prefix(name: &str) -> String {
     format!("_INBOX.{name}")
 }
 
-/// The engine node whose user has this name.
+/// Returns the engine node whose user has this name.
 #[must_use]
 pub fn node_of(name: &str) -> Option<NodeName> {
     name.strip_prefix("node.")?.parse().ok()
 }
 
-/// The enrolment whose user has this name.
+/// Returns the enrolment whose user has this name.
 #[must_use]
 pub fn enrolment_of(name: &str) -> Option<Id> {
     name.strip_prefix("enrol.")?.parse().ok()
@@ -148,14 +148,14 @@ pub fn is_user_key(text: &str) -> bool {
     KeyPair::from_public_key(text).is_ok_and(|key| key.key_pair_type() == KeyPairType::User)
 }
 
-/// Who signs a user's token: an account's own key, or a key that the account's token names as its signer.
+/// Issuer of user tokens: an account's own key, or a key that the account's token names as its signer.
 #[derive(Debug)]
 pub struct Issuer {
     account: String,
     key: KeyPair,
 }
 
-/// The file that lets engine nodes sign users of the locations' account.
+/// The file of the key with which engine nodes sign users of the locations' account.
 #[derive(Deserialize, Serialize)]
 struct IssuerFile {
     account: String,
@@ -163,7 +163,7 @@ struct IssuerFile {
 }
 
 impl Issuer {
-    /// The issuer of this account (its public key) with this key.
+    /// The issuer for this account (its public key) with this key.
     #[must_use]
     pub fn new(account: String, key: KeyPair) -> Self {
         Self { account, key }
@@ -172,11 +172,11 @@ impl Issuer {
     /// Reads the file that [`Issuer::to_text`] wrote.
     ///
     /// # Errors
-    /// One line that names the file: it cannot be read, or holds no key of an account.
+    /// When the file cannot be read, or contains no key of an account; the text names the file.
     pub fn read(file: &Path) -> Result<Self, String> {
         let bad = |problem: &dyn std::fmt::Display| format!("{}: {problem}", file.display());
         let text: SecretString = std::fs::read_to_string(file).map_err(|error| bad(&error))?.into();
-        // What the TOML reader says shows the line that it cannot read.
+        // The error of the TOML reader would show the invalid line.
         let no_key = || bad(&"there is no account with its signing_key in it");
         let read: IssuerFile = toml::from_str(text.expose_secret()).map_err(|_| no_key())?;
         let key = KeyPair::from_seed(&read.signing_key).map_err(|_| no_key())?;
@@ -188,22 +188,22 @@ impl Issuer {
         Ok(Self { account: read.account, key })
     }
 
-    /// Public key of the account whose users it signs.
+    /// Public key of the account of the signed users.
     #[must_use]
     pub fn account(&self) -> &str {
         &self.account
     }
 
-    /// Public key of the key that it signs with.
+    /// Public key of the signing key.
     #[must_use]
     pub fn signer(&self) -> String {
         self.key.public_key()
     }
 
-    /// The text of its file.
+    /// Returns the text of its file.
     ///
     /// # Errors
-    /// The key has no seed.
+    /// When the key has no seed.
     pub fn to_text(&self) -> Result<SecretString, TokenError> {
         let signing_key = self.key.seed().map_err(|error| TokenError::Key(error.to_string()))?;
         let file = IssuerFile { account: self.account.clone(), signing_key };
@@ -214,7 +214,7 @@ impl Issuer {
     /// Signs a token for the user who holds the key of `public_key`.
     ///
     /// # Errors
-    /// The key cannot sign.
+    /// When the key cannot sign.
     pub fn issue(
         &self,
         user: &User,
@@ -236,10 +236,10 @@ impl Issuer {
         jwt::sign(&claims, &self.key)
     }
 
-    /// Makes a key for the user and signs a token for it.
+    /// Creates a key for the user and signs a token for it.
     ///
     /// # Errors
-    /// The key cannot sign.
+    /// When the key cannot sign.
     pub fn credentials(
         &self,
         user: &User,

@@ -1,4 +1,4 @@
-//! Numbers of a node among others, for `/metrics`.
+//! Metrics of a node among others, for `/metrics`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,25 +6,25 @@ use crate::announcer::ownership::Ownership;
 use crate::cluster::database_contact::DatabaseContact;
 use crate::telemetry::{Collect, Exposition};
 
-/// The numbers of this node.
+/// The metrics of this node.
 #[derive(Debug)]
 pub struct ClusterCounters {
-    /// What it owns.
+    /// Its partitions.
     pub ownership: Ownership,
-    /// When it last reached the databases.
+    /// The time of its last database contact.
     pub contact: DatabaseContact,
-    /// Partitions that it has taken, from whomever.
+    /// Number of partitions that it has taken, from any node.
     pub taken: AtomicU64,
-    /// Partitions that it has taken from nodes that had died.
+    /// Number of partitions that it has taken from dead nodes.
     pub takeovers: AtomicU64,
-    /// Partitions that it has given back.
+    /// Number of partitions that it has released.
     pub released: AtomicU64,
-    /// Partitions that others had taken from it.
+    /// Number of partitions that other nodes have taken from it.
     pub lost: AtomicU64,
 }
 
 impl ClusterCounters {
-    /// Numbers of the node that owns this.
+    /// Creates the metrics of the node with this ownership.
     #[must_use]
     pub fn new(ownership: Ownership, contact: DatabaseContact) -> Self {
         let zero = AtomicU64::default;

@@ -1,7 +1,7 @@
-//! Whether this node reaches both databases: it asks them every second whether they take writes.
+//! Contact of this node with both databases: it asks them every second whether they accept writes.
 //!
-//! A node that reaches the bus alone would keep its share and could tell nobody of an outage. The lease says how long ago
-//! the databases answered; [`crate::model::lease::cut_off_nodes`] decides what follows.
+//! A node that reaches only the bus would keep its share and could report no outage. The lease contains the time since the
+//! databases last answered; [`crate::model::lease::cut_off_nodes`] decides the consequences.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,10 +11,10 @@ use tokio::time::{Instant, interval};
 
 use crate::store::{Databases, StoreError};
 
-/// The time between two questions.
+/// The time between two requests.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// When the databases last answered. Cheap to clone.
+/// The time of the last answers of the databases. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct DatabaseContact {
     databases: Databases,
@@ -28,21 +28,21 @@ struct Shared {
 }
 
 impl DatabaseContact {
-    /// They count as having answered just now: a process starts with them.
+    /// Creates the state as if both had just answered: a process starts with working databases.
     #[must_use]
     pub fn new(databases: Databases) -> Self {
         let shared = Shared { answered_at: Mutex::new(Instant::now()), is_lost: AtomicBool::new(false) };
         Self { databases, shared: Arc::new(shared) }
     }
 
-    /// The time since both answered, in milliseconds.
+    /// Returns the time since both answered, in milliseconds.
     #[must_use]
     pub fn age_ms(&self) -> i64 {
         let answered_at = *self.shared.answered_at.lock().unwrap_or_else(PoisonError::into_inner);
         i64::try_from(answered_at.elapsed().as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Asks them again and again, until the future is dropped.
+    /// Asks them repeatedly, until the future is dropped.
     pub async fn run(self) {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -52,9 +52,9 @@ impl DatabaseContact {
         }
     }
 
-    /// Asks both now; true if they take writes. It waits no longer than for a connection.
+    /// Asks both now; returns true if they accept writes. Waits at most as long as for a connection.
     pub async fn ask(&self) -> bool {
-        // The moment of the question counts: the answer may have been under way for long.
+        // The time of the request counts: the answer may have been delayed.
         let asked_at = Instant::now();
         let asked = async {
             let Databases { main, history } = &self.databases;

@@ -1,4 +1,4 @@
-//! The watch of a partition's services begins and ends here.
+//! Start and end of the watch of a partition's services.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,39 +19,39 @@ use crate::store::StoreError;
 use crate::store::history::holds::{self, Hold};
 use crate::supervise::Handle;
 
-/// The longest time that a hand-over waits until what was measured is stored.
+/// Time limit for storing results at a handover.
 const STORED_WITHIN: Duration = Duration::from_secs(2);
-/// The longest time that services which are watched again wait for their figures of the past.
+/// Time limit for the past figures of services that are watched again.
 const FIGURES_WITHIN: Duration = Duration::from_secs(2);
 
-/// Begins and ends the watch of services, by partitions.
+/// Starts and ends the watch of services, by partitions.
 #[derive(Clone, Debug)]
 pub struct Handover {
-    /// Knows the services, the engine, and what this node owns.
+    /// The router, with the services, the engine, and the partitions of this node.
     pub announcer: Announcer,
-    /// Stores what was measured.
+    /// The recorder, which stores results.
     pub recorder: Handle<Recorder>,
-    /// Told of partitions whose changes may not have been followed to their end.
+    /// Notified of partitions whose changes may not have been read to the end.
     pub news: Arc<News>,
     /// This node.
     pub member: Member,
 }
 
 impl Handover {
-    /// True once everything that was measured here is stored; it may take a while.
+    /// Returns true once every result of this node is stored; may take a while.
     pub async fn is_stored(&self) -> bool {
         timeout(STORED_WITHIN, self.recorder.send(Drain)).await.is_ok_and(|drained| drained.is_ok())
     }
 
-    /// Begins: the database knows the new holder, then every service is watched from where it stopped. On an error whoever
-    /// asked has to [`lose`](Self::lose) them.
+    /// Starts partitions: stores the new holder in the database, then watches every service from where it stopped. After an error
+    /// the caller has to call [`lose`](Self::lose) for them.
     ///
     /// # Errors
-    /// A database cannot be reached, or knows a later holder.
+    /// When a database cannot be reached, or has a later holder.
     pub async fn begin(&self, partitions: Partitions, fence: Fence) -> Result<(), StoreError> {
         let Announcer { databases, engine, ownership, .. } = &self.announcer;
         let hold = Hold { holder: Some(self.member.folder), fence, taken_at: engine.now() };
-        // Who may not end them waits for the lock, and no longer than any statement does.
+        // Without the right to end them, wait for the lock, no longer than any statement does.
         if let Err(error) = holds::end_stalled_copies(databases.history.reader()).await {
             tracing::warn!(%error, "writes that stand still cannot be ended");
         }
@@ -65,10 +65,10 @@ impl Handover {
         self.watch(partitions).await
     }
 
-    /// Begins with what the database says that this node holds, beside what it watches; which partitions these are.
+    /// Starts partitions that this node holds according to the database, besides those it watches; returns them.
     ///
     /// # Errors
-    /// A database cannot be reached; then nothing has begun.
+    /// When a database cannot be reached; then nothing has started.
     pub async fn go_on(&self, watched: Partitions) -> Result<Partitions, StoreError> {
         let Announcer { databases, ownership, .. } = &self.announcer;
         if watched == Partitions::ALL || !self.is_stored().await {
@@ -98,7 +98,7 @@ impl Handover {
         }
     }
 
-    /// The newest token that the database knows.
+    /// Returns the newest fencing token in the database.
     ///
     /// # Errors
     /// When the history database fails.
@@ -106,7 +106,7 @@ impl Handover {
         Ok(holds::newest(self.announcer.databases.history.reader()).await?)
     }
 
-    /// Tells the engine when nobody listened for pings of services that this node watches from now on.
+    /// Passes to the engine the times without a listener for pings of services that this node watches from now on.
     async fn note_absences(
         &self,
         partitions: Partitions,
@@ -121,13 +121,13 @@ impl Handover {
         Ok(())
     }
 
-    /// Watches every service of these, which are held. They are ready when their figures are there, but that is not waited
-    /// for long.
+    /// Watches every service of these held partitions. They are ready when their figures are loaded, which is waited for only
+    /// a short time.
     async fn watch(&self, partitions: Partitions) -> Result<(), StoreError> {
         let Announcer { databases, engine, ownership, changes, .. } = &self.announcer;
         // An engine that has stopped watches nothing anyway.
         let _ = engine.permit(partitions).await;
-        // Boxed: it goes deep into the store.
+        // Boxed: the future is large.
         let restored = restore::taken(&self.announcer, partitions).boxed_local().await?;
         for service in &restored {
             engine.past_changed(ServiceAddress { id: service.id, key: service.key });
@@ -150,7 +150,7 @@ impl Handover {
         Ok(())
     }
 
-    /// Ends, in order: nothing more is looked at, what was measured is stored. Whoever goes on finds it.
+    /// Ends partitions in order: stops the checks, then stores their results, so that the next owner finds them.
     pub async fn end(&self, partitions: Partitions) {
         let Announcer { engine, ownership, changes, .. } = &self.announcer;
         ownership.stop_watching(partitions);
@@ -163,7 +163,7 @@ impl Handover {
         changes.mark_all();
     }
 
-    /// Ends at once: another node has them.
+    /// Ends partitions at once, because another node has taken them.
     pub async fn lose(&self, partitions: Partitions) {
         let Announcer { engine, ownership, changes, .. } = &self.announcer;
         ownership.let_go(partitions);

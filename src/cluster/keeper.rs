@@ -1,4 +1,4 @@
-//! Keeps this node's share of the partitions: step by step, each one written into the ledger by compare-and-swap.
+//! Keeps this node's share of the partitions, in steps that are each written to the ledger by compare-and-swap.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,41 +23,41 @@ use crate::model::node::NodeName;
 use crate::model::partition::Partitions;
 use crate::store::{HistoryError, StoreError};
 
-/// The time between two looks at the ledger; changes are noticed at once.
+/// The poll interval of the ledger; changes are noticed at once.
 const EVERY: Duration = Duration::from_secs(1);
-/// A node that has not looked for this long does not know who died meanwhile.
+/// After this time without a poll a node does not know which nodes died meanwhile.
 const BLIND_AFTER: Duration = Duration::from_secs(3);
-/// A node that lives renews its key within this time, even on a slow machine.
+/// A living node renews its key within this time, even on a slow machine.
 const RENEWS_WITHIN: Duration = Duration::from_secs(3);
-/// A node that has not reached the databases for this long, while another has, gives back what it has.
+/// A node that has not reached the databases for this long, while another has, releases its partitions.
 const CUT_OFF_AFTER: Duration = Duration::from_secs(6);
-/// It must look so for this long: after the databases were away from all, one node reaches them before the others do.
+/// That state must last this long: after a failure of the databases one node reaches them before the others do.
 const CUT_OFF_FOR: Duration = Duration::from_secs(4);
-/// The longest time that beginning with partitions may take.
+/// Time limit for starting partitions.
 const BEGIN_WITHIN: Duration = Duration::from_secs(45);
-/// A node that has seen the ledger for this long has measured nothing in isolation that is not stored yet.
+/// After this time with the ledger, all results that a node measured in isolation are stored.
 const ISOLATION_ENDS: Duration = Duration::from_secs(60);
-/// The time between two looks at what the database says, while the bus is away.
+/// The poll interval of the database while the bus is unavailable.
 const GO_ON_EVERY: Duration = Duration::from_secs(5);
-/// Attempts to leave, each after somebody else was faster.
+/// Maximum number of attempts to leave, each after another node was faster.
 const ATTEMPTS: u32 = 20;
 
-/// The parts of a keeper.
+/// The dependencies of a keeper.
 #[derive(Debug)]
 pub struct KeeperParts {
     /// The bus.
     pub connection: Connection,
-    /// Begins and ends the watch of services.
+    /// Starts and ends the watch of services.
     pub handover: Handover,
-    /// Says whether this node can write.
+    /// Contact of this node with the databases.
     pub contact: DatabaseContact,
     /// The sizes of streams.
     pub limits: BusLimits,
-    /// Numbers of this node.
+    /// Metrics of this node.
     pub counters: Arc<ClusterCounters>,
     /// True when this node is about to end.
     pub is_leaving: watch::Receiver<bool>,
-    /// Told of every look.
+    /// Receives the time of every poll.
     pub pulse: watch::Sender<Instant>,
 }
 
@@ -72,25 +72,25 @@ pub struct Keeper {
     is_leaving: watch::Receiver<bool>,
     pulse: watch::Sender<Instant>,
     held: Partitions,
-    /// Since when this node has seen every change, and when it looked last.
+    /// The time since which this node has seen every change, and the time of the last poll.
     seeing_since: Instant,
     looked_at: Instant,
-    /// Says whose keys count, with the times since the start of this keeper.
+    /// Decides which keys count, with times since the start of this keeper.
     judge: LeaseJudge,
     started_at: Instant,
-    /// When it asked the database last what it holds.
+    /// The time at which the database was last asked for held partitions.
     asked_at: Option<Instant>,
-    /// Tokens of a store that was lost count no more, however large they are.
+    /// Smallest epoch of valid tokens: those of a lost store no longer count, however large they are.
     epoch_floor: i64,
     is_failing: bool,
-    /// Keys of the leases that are not of this program, as they were logged.
+    /// Logged keys of leases that are not of this program.
     foreign: BTreeSet<String>,
-    /// Since when living nodes have looked cut off from the databases.
+    /// Times since which living nodes seem disconnected from the databases.
     cut_off_since: BTreeMap<NodeName, Instant>,
 }
 
 impl Keeper {
-    /// A keeper that holds nothing yet.
+    /// Creates a keeper without partitions.
     #[must_use]
     pub fn new(parts: KeeperParts) -> Self {
         let KeeperParts { connection, handover, contact, limits, counters, is_leaving, pulse } = parts;
@@ -116,9 +116,9 @@ impl Keeper {
         }
     }
 
-    /// Keeps the share until this node is to end; then gives everything back.
+    /// Keeps the share until this node has to end; then releases everything.
     pub async fn run(mut self) {
-        // A process before this task, or this task before it died, may have watched some.
+        // An earlier process or run of this task may have watched some.
         self.handover.lose(Partitions::ALL).await;
         loop {
             let Ok(changes) = leases::changes(&self.connection).await else { return };
@@ -139,7 +139,7 @@ impl Keeper {
         }
     }
 
-    /// Looks at the leases, and does what follows; false if there is more to do at once.
+    /// Polls the leases, and takes the next step; returns false if there is more to do at once.
     async fn look(&mut self) -> bool {
         if self.looked_at.elapsed() > BLIND_AFTER {
             self.note_blindness();
@@ -164,7 +164,7 @@ impl Keeper {
                 }
                 self.note_blindness();
                 self.go_on().await;
-                // The server may have lost what it had.
+                // The server may have lost its streams.
                 if self.connection.state().is_connected()
                     && let Err(error) = streams::prepare(self.connection.jetstream(), &self.limits).await
                 {
@@ -176,7 +176,7 @@ impl Keeper {
         }
     }
 
-    /// One step towards the share.
+    /// Takes one step towards the share.
     async fn step(&mut self) -> Result<bool, String> {
         if !self.connection.state().is_connected() {
             return Err("the bus is not connected".into());
@@ -184,12 +184,12 @@ impl Keeper {
         let leases = self.read().await?;
         let Member { name: me, folder } = self.handover.member.clone();
         if leases::folder_of(&self.connection, &me).await?.is_some_and(|other| other != folder) {
-            // Another process has this node's name, and its lease.
+            // Another process has this node's name and its lease.
             self.note_lost(self.held).await;
             return Ok(true);
         }
         if leases.is_new() && !self.held.is_empty() {
-            // The store of the leases was lost. What this node looks after stays with it.
+            // The store of the leases was lost. This node keeps its partitions.
             return self.take(&leases, &leases.living, self.held).await;
         }
         self.handover.announcer.ownership.note_ledger(&leases.ledger);
@@ -215,7 +215,7 @@ impl Keeper {
             }
             return self.release(&leases, release).await;
         }
-        // What this node has in the ledger and does not hold, it had before it was started again.
+        // Partitions in the ledger that this node does not hold are from before its restart.
         let take = take.and(mine.without(self.held));
         if take.is_empty() {
             return Ok(true);
@@ -223,13 +223,13 @@ impl Keeper {
         self.take(&leases, &living, take).await
     }
 
-    /// This node has not seen every change up to now.
+    /// Notes that this node has not seen every change up to now.
     fn note_blindness(&mut self) {
         self.seeing_since = Instant::now();
         self.judge.forget();
     }
 
-    /// Those of these nodes that have looked cut off for long enough.
+    /// Returns those of these nodes that have seemed disconnected for long enough.
     fn lasting(&mut self, nodes: BTreeSet<NodeName>) -> BTreeSet<NodeName> {
         self.cut_off_since.retain(|node, _| nodes.contains(node));
         let mut since =
@@ -242,7 +242,7 @@ impl Keeper {
             .collect()
     }
 
-    /// Reads the leases, without nodes whose keys are there although they do not live.
+    /// Reads the leases, without nodes that are dead although their keys exist.
     async fn read(&mut self) -> Result<Leases, String> {
         let mut leases = leases::read(&self.connection).await?;
         leases.living = self.judge.living(&leases.keys, self.started_at.elapsed());
@@ -253,8 +253,8 @@ impl Keeper {
         Ok(leases)
     }
 
-    /// The nodes that are to be counted with. One whose key is gone is dead only for a node that has seen all of the time
-    /// since: after an outage of the bus everybody's key is gone.
+    /// Returns the nodes that count as living. A node without a key counts as dead only if this node has seen all of the time
+    /// since: after an outage of the bus all keys are gone.
     fn living(&self, leases: &Leases) -> BTreeSet<NodeName> {
         let mut living = leases.living.clone();
         if self.seeing_since.elapsed() < LIVES_FOR {
@@ -263,8 +263,8 @@ impl Keeper {
         living
     }
 
-    /// Goes on with everything that the database says is this node's, and the ledger did not give to others, while the bus is
-    /// away: nobody can have taken it since without the database knowing.
+    /// Continues with this node's partitions according to the database, except those that the ledger gave to others, while the
+    /// bus is unavailable: no other node can have taken them without a record in the database.
     async fn go_on(&mut self) {
         if self.asked_at.is_none_or(|asked_at| asked_at.elapsed() > GO_ON_EVERY) {
             self.asked_at = Some(Instant::now());
@@ -312,16 +312,16 @@ impl Keeper {
         let dead = leases.ledger.owners.keys().filter(|owner| !living.contains(*owner));
         let dead: Vec<NodeName> = dead.cloned().collect();
         if !self.handover.is_stored().await && self.seeing_since.elapsed() < ISOLATION_ENDS {
-            // What was measured in isolation would be told after what others have told since.
+            // Results measured in isolation would be published after later ones of other nodes.
             return Err("what was measured before is not stored yet".into());
         }
-        // Asked before the ledger is changed: others would believe that the services are watched.
+        // Asked before the ledger is changed: otherwise other nodes would believe that the services are watched.
         if !self.contact.ask().await {
             return Ok(true);
         }
         for node in &dead {
             tracing::warn!(%node, "the node is dead; its services are watched by others");
-            // What it had taken from the stream and not stored comes at once, and not when its time is over.
+            // Its unacknowledged batches are then delivered at once, not after their timeout.
             if let Err(error) = result_stream::close(&self.connection, node).await {
                 tracing::warn!(%node, error, "the node's end of the results cannot be closed");
             }
@@ -339,7 +339,7 @@ impl Keeper {
         Ok(false)
     }
 
-    /// Begins to watch, within a time: a database that does not answer must not keep this node from everything else.
+    /// Starts partitions, with a time limit: a database that does not answer must not block this node.
     async fn begin(&mut self, partitions: Partitions, fence: Fence) -> Result<(), String> {
         let problem = match timeout(BEGIN_WITHIN, self.handover.begin(partitions, fence)).await {
             Ok(Ok(())) => return Ok(()),
@@ -355,8 +355,8 @@ impl Keeper {
         Err(problem)
     }
 
-    /// The database knows a later token than this one. That is another node's, unless the store of the leases has gone back in
-    /// time: then tokens count anew, above all that were given.
+    /// Handles a database with a later token than this one. It is another node's, unless the store of the leases was restored to
+    /// an earlier state: then tokens restart above all earlier ones.
     async fn mind_lost_store(&mut self, fence: Fence) -> Result<(), String> {
         let newest = self.handover.newest_fence().await.map_err(|error| error.to_string())?;
         let now = leases::read(&self.connection).await?.fence();
@@ -369,7 +369,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Gives everything back, so that others go on at once.
+    /// Releases everything, so that other nodes continue at once.
     async fn leave(&mut self) {
         let held = self.held;
         self.handover.end(held).await;
@@ -395,7 +395,7 @@ impl Keeper {
     }
 }
 
-/// The ledger without nodes that have left for good.
+/// Returns the ledger without nodes that have left for good.
 fn pruned(mut ledger: Ledger, leases: &Leases) -> Ledger {
     ledger.leaving.retain(|node| leases.living.contains(node));
     ledger

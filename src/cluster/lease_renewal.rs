@@ -1,4 +1,4 @@
-//! Renews this node's lease, and says in it when the node last reached the databases.
+//! Renews this node's lease, which contains the time since the node last reached the databases.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use crate::cluster::database_contact::DatabaseContact;
 
 /// The time between two renewals.
 const EVERY: Duration = Duration::from_secs(1);
-/// A keeper that has not looked for this long is stuck.
+/// A keeper without a poll for this long is stuck.
 const STUCK_AFTER: Duration = Duration::from_secs(60);
 
-/// Says again and again that this node lives, until the future is dropped.
+/// Renews the lease repeatedly, until the future is dropped.
 ///
-/// It stops saying so while the keeper stands still: others take what is not looked after.
+/// It stops while the keeper is stuck, so that other nodes take its partitions.
 pub async fn run(
     connection: Connection,
     member: Member,

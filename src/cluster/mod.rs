@@ -1,14 +1,14 @@
-//! Several engine nodes share the services: each owns partitions, and all of them answer for all.
+//! Several engine nodes share the services: each owns partitions, and every node answers requests about all of them.
 //!
-//! - [`keeper`] keeps this node's share: it takes what nobody has, and gives back what is too much.
-//! - [`handover`] begins and ends the watch of the services of a partition.
-//! - [`lease_renewal`] says that this node lives, and [`database_contact`] whether it can write: a node that alone cannot
-//!   gives back what it has, and takes nothing.
-//! - [`pings`] looks up what others could not tell this node.
-//! - [`counters`] are its numbers.
+//! - [`keeper`] keeps this node's share: it takes free partitions, and releases those beyond its share.
+//! - [`handover`] starts and ends the watch of the services of a partition.
+//! - [`lease_renewal`] renews this node's lease, and [`database_contact`] checks that it can write: a node that alone cannot
+//!   releases its partitions, and takes none.
+//! - [`pings`] looks up pings that other nodes could not pass on.
+//! - [`counters`] are its metrics.
 //!
-//! The lease says who is to watch a partition, the database who may write of it. A node that cannot reach the bus goes on:
-//! nobody else can have taken what it has without the database refusing its next write.
+//! The lease decides which node watches a partition, the database which node may write its results. A node that cannot reach
+//! the bus continues: no other node can have taken its partitions without the database refusing its next write.
 
 pub mod counters;
 pub mod database_contact;

@@ -1,6 +1,6 @@
-//! Pings that other nodes have taken and stored, and could not tell the owner of: they are looked up.
+//! Looks up pings that other nodes have stored and could not pass on to the owner.
 //!
-//! Nobody is told of a missed ping that has come. A ping that is heard twice counts once.
+//! A ping that has arrived is never reported as missed. A ping that is received twice counts once.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::clock::Timestamp;
 use crate::store::MainError;
 use crate::store::heartbeats;
 
-/// The time between two looks.
+/// The poll interval.
 const EVERY: Duration = Duration::from_secs(2);
-/// Pings of this time before the last look are looked up again: clocks of nodes differ, and transactions take their time.
+/// Time before the last poll that is searched again: clocks of nodes differ, and transactions take their time.
 const OVERLAP_MS: i64 = 15_000;
 
 /// Looks them up until the future is dropped.
@@ -33,7 +33,7 @@ pub async fn run(announcer: Announcer) {
 
 async fn look(announcer: &Announcer, since: Timestamp) -> Result<(), MainError> {
     for (service, ping) in heartbeats::pinged_since(announcer.databases.main.reader(), since).await? {
-        // One that stops meanwhile is restored with what is stored.
+        // A node that stops meanwhile restores the ping from the database.
         if announcer.ownership.is_ready(service.key) && announcer.engine.ping(service.id, ping).await.is_err()
         {
             tracing::debug!(service = %service.id, "the engine has stopped");

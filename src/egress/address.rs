@@ -1,14 +1,14 @@
-//! The class of an address: public, private, loopback, or one that is never talked to.
+//! The class of an address: public, private, loopback, or one that is never connected to.
 //!
-//! IPv6 addresses that carry an IPv4 address (mapped, compatible, translated, tunnelled) are as good as what they
-//! carry: the worse of both classes counts. Ranges follow the IANA special-purpose registries.
+//! IPv6 addresses that contain an IPv4 address (mapped, compatible, translated, tunnelled) are classified by both: the worse
+//! class counts. Ranges follow the IANA special-purpose registries.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The kinds of addresses, ordered from harmless to forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AddressClass {
-    /// Somewhere on the internet.
+    /// An address on the internet.
     Public,
     /// RFC 1918, carrier-grade NAT, unique local, benchmark networks.
     Private,
@@ -18,7 +18,7 @@ pub enum AddressClass {
     Never,
 }
 
-/// Metadata services outside the link-local ranges: a probe that reads one hands out the machine's credentials.
+/// Metadata services outside the link-local ranges: a probe that reads one would expose the machine's credentials.
 const METADATA_V4: [Ipv4Addr; 4] = [
     Ipv4Addr::new(100, 100, 100, 200), // Alibaba Cloud
     Ipv4Addr::new(168, 63, 129, 16),   // Azure
@@ -32,7 +32,7 @@ const METADATA_V6: [Ipv6Addr; 3] = [
     Ipv6Addr::new(0xfd00, 0x0042, 0, 0, 0, 0, 0, 0x0042), // Scaleway
 ];
 
-/// Blocks of IPv4 with their class; the first that holds the address decides, none: public.
+/// Blocks of IPv4 with their class; the first matching one decides, without a match: public.
 const BLOCKS_V4: [(Ipv4Addr, u32, AddressClass); 17] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8, AddressClass::Never),
     (Ipv4Addr::new(127, 0, 0, 0), 8, AddressClass::Loopback),
@@ -113,7 +113,7 @@ fn classify_v6(address: Ipv6Addr) -> AddressClass {
     if address.is_unspecified() || METADATA_V6.contains(&address) {
         return AddressClass::Never;
     }
-    // A tunnel or translator is no way around the rules, nor does it make a documentation address real.
+    // A tunnel or translator must not bypass the rules, nor does it make a documentation address usable.
     let prefix = match behind_prefix(address) {
         Some(inner) => inner.into_iter().map(classify_v4).max().unwrap_or(AddressClass::Never),
         None => native_v6(address.segments()),
@@ -121,7 +121,7 @@ fn classify_v6(address: Ipv6Addr) -> AddressClass {
     behind_interface(address).map_or(prefix, |inner| prefix.max(classify_v4(inner)))
 }
 
-/// The IPv4 addresses that a prefix says are carried: two for Teredo (server and client), else the same twice.
+/// Returns the IPv4 addresses contained in an address with a known prefix: two for Teredo (server, client), else one twice.
 fn behind_prefix(address: Ipv6Addr) -> Option<[Ipv4Addr; 2]> {
     let at = |from: usize| ipv4_at(address, from);
     let twice = |inner: Ipv4Addr| Some([inner, inner]);
@@ -138,8 +138,8 @@ fn behind_prefix(address: Ipv6Addr) -> Option<[Ipv4Addr; 2]> {
     }
 }
 
-/// The IPv4 address that an interface identifier of ISATAP (RFC 5214) carries, below any prefix: also below a private
-/// one, or one that carries another address itself. The bits "universal" and "group" may be set or not.
+/// Returns the IPv4 address in an interface identifier of ISATAP (RFC 5214), below any prefix: also below a private one, or
+/// one that contains another address itself. The bits "universal" and "group" may be set or not.
 fn behind_interface(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [_, _, _, _, 0 | 0x0100 | 0x0200 | 0x0300, 0x5efe, _, _] => Some(ipv4_at(address, 12)),
@@ -160,7 +160,7 @@ const fn native_v6(segments: [u16; 8]) -> AddressClass {
             AddressClass::Never
         }
         [0x2000..=0x3fff, ..] => AddressClass::Public,
-        // Link-local, site-local, multicast, discard-only, and whatever nobody has assigned yet.
+        // Link-local, site-local, multicast, discard-only, and all unassigned ranges.
         _ => AddressClass::Never,
     }
 }

@@ -8,7 +8,7 @@ use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
-/// The operator's file of authorities (`probe.ca_file`) is of no use.
+/// The operator's file of authorities (`probe.ca_file`) cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("probe.ca_file {}: {reason}", path.display())]
 pub struct CaFileError {

@@ -1,4 +1,4 @@
-//! The wall clock as certificates need it.
+//! The wall clock in the form that certificate verification needs.
 
 use std::time::Duration;
 

@@ -1,18 +1,18 @@
-//! Reading a name server's message: the answer that was asked for, whatever else stands in it.
+//! Parser for a name server's message that tolerates unrelated records.
 //!
-//! As in glibc, a record that nobody asked for spoils nothing: additional and authority records, odd types and classes are passed
-//! over without being understood. Only the header, the question and the asked records must be readable.
+//! As in glibc, an unrequested record is harmless: additional and authority records, odd types and classes are skipped
+//! without being parsed. Only the header, the question and the requested records must be readable.
 
 use hickory_proto::op::{Edns, Header, Message};
 use hickory_proto::rr::rdata::TXT;
 use hickory_proto::rr::{DNSClass, Name, RData, Record, RecordData as _, RecordType};
 use hickory_proto::serialize::binary::{BinDecodable as _, BinDecoder};
 
-/// Longest datagram that is read whole. Servers may send more than was offered.
+/// Longest datagram that is read completely. Servers may send more than was offered.
 pub(crate) const DATAGRAM_MAX_BYTES: usize = 16 * 1024;
 
-/// Reads a message: its answers of the asked type and its aliases, its SOA record, and whether it speaks EDNS. `None` when
-/// its answer cannot be read.
+/// Parses a message: its answers of the requested type and its aliases, its SOA record, and whether it supports EDNS. `None`
+/// when its answer cannot be read.
 pub(crate) fn read_answer(bytes: &[u8]) -> Option<Message> {
     let mut decoder = BinDecoder::new(bytes);
     let Header { metadata, counts } = Header::read(&mut decoder).ok()?;
@@ -26,7 +26,7 @@ pub(crate) fn read_answer(bytes: &[u8]) -> Option<Message> {
     Some(message)
 }
 
-/// Reads the answers. They may end early if the message says that it is truncated; `Some(false)` then.
+/// Reads the answers. They may end early if the message is marked as truncated; `Some(false)` then.
 fn read_asked(decoder: &mut BinDecoder<'_>, count: u16, message: &mut Message) -> Option<bool> {
     let asked = message.queries.first().map(|query| query.query_type);
     let mut is_spoiled = false;
@@ -45,7 +45,7 @@ fn read_asked(decoder: &mut BinDecoder<'_>, count: u16, message: &mut Message) -
     (has_asked || !is_spoiled).then_some(true)
 }
 
-/// Reads how long an absence lasts. `None` when the records end early.
+/// Reads the SOA record, which contains the TTL of a negative answer. `None` when the records end early.
 fn read_authorities(decoder: &mut BinDecoder<'_>, count: u16, message: &mut Message) -> Option<()> {
     for _ in 0..count {
         let found = FoundRecord::next(decoder)?;
@@ -56,7 +56,7 @@ fn read_authorities(decoder: &mut BinDecoder<'_>, count: u16, message: &mut Mess
     Some(())
 }
 
-/// Reads the half of the response code that stands in an OPT record (RFC 6891, section 6.1.3); its options are not read.
+/// Reads the half of the response code in an OPT record (RFC 6891, section 6.1.3); its options are not read.
 fn read_edns(decoder: &mut BinDecoder<'_>, count: u16, message: &mut Message) {
     let found =
         (0..count).map_while(|_| FoundRecord::next(decoder)).find(|found| found.kind == RecordType::OPT);
@@ -66,7 +66,7 @@ fn read_edns(decoder: &mut BinDecoder<'_>, count: u16, message: &mut Message) {
     }
 }
 
-/// A record whose data are not understood yet.
+/// A record whose data are not parsed yet.
 struct FoundRecord {
     start: u16,
     kind: RecordType,
@@ -75,7 +75,7 @@ struct FoundRecord {
 }
 
 impl FoundRecord {
-    /// Passes over the next record. `None` when the bytes end within it.
+    /// Reads the frame of the next record. `None` when the bytes end within it.
     fn next(decoder: &mut BinDecoder<'_>) -> Option<Self> {
         let start = u16::try_from(decoder.index()).ok()?;
         Name::read(decoder).ok()?;
@@ -87,12 +87,12 @@ impl FoundRecord {
         Some(Self { start, kind: kind.into(), class: class.into(), ttl })
     }
 
-    /// Returns true for records of the Internet of one of these types.
+    /// Returns true for records of the Internet class of one of these types.
     fn is_in(&self, kinds: &[Option<RecordType>]) -> bool {
         self.class == DNSClass::IN && kinds.contains(&Some(self.kind))
     }
 
-    /// Reads the record. A TXT record without any string is an empty text.
+    /// Parses the record. A TXT record without any string is an empty text.
     fn read(&self, decoder: &BinDecoder<'_>) -> Option<Record> {
         let mut record = Record::read(&mut decoder.clone(self.start)).ok()?;
         if record.data.is_update() {

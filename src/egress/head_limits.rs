@@ -1,6 +1,6 @@
-//! How large the head of a response may be.
+//! The limits for the head of a response.
 
-/// Most bytes of the head of a response. Browsers allow about as many.
+/// Maximum size of the head of a response in bytes. Browsers have about the same limit.
 pub(crate) const HEAD_MAX_BYTES: usize = 256 * 1024;
-/// Most lines of the head of a response: room for the shortest ones within the bytes would cost too much memory.
+/// Maximum number of lines of the head of a response: [`HEAD_MAX_BYTES`] of the shortest lines would cost too much memory.
 pub(crate) const HEAD_MAX_LINES: usize = 4_096;

@@ -1,8 +1,8 @@
-//! A connection on which untidy answers of HTTP/1 become tidy, before the HTTP library sees them.
+//! A connection on which malformed HTTP/1 responses are repaired before the HTTP library reads them.
 //!
-//! Browsers and curl take much that no specification allows; a server that every visitor can use is not broken. The head
-//! is rewritten by `head`, chunks by `chunks`; what cannot be mended is passed on as it came, and the library says what
-//! is wrong.
+//! Browsers and curl accept much that the specification forbids; a server that every visitor can use is not broken. The head
+//! is rewritten by `head`, chunks by `chunks`; data that cannot be repaired are passed on unchanged, and the library reports
+//! the error.
 
 mod chunks;
 mod head;
@@ -25,27 +25,27 @@ const PIECE_BYTES: usize = 16 << 10;
 pub(crate) struct LenientStream<S> {
     stream: S,
     stage: Stage,
-    /// What was read and is not understood yet.
+    /// Received data that are not parsed yet.
     waiting: Vec<u8>,
-    /// What is tidy and not handed over yet, and how much of it is.
+    /// Repaired data, and the part of them that was read already.
     tidy: Vec<u8>,
     handed: usize,
 }
 
-/// The part of an exchange that comes next.
+/// The next part of an exchange.
 #[derive(Debug)]
 enum Stage {
-    /// No answer is due.
+    /// No response is expected.
     Idle,
-    /// The head of an answer.
+    /// The head of a response.
     Head { is_body_allowed: bool },
-    /// So many bytes of a body.
+    /// Remaining bytes of a body with a known length.
     Length(u64),
     /// A body in chunks.
     Chunks(ChunkReader),
-    /// Whatever comes, as it comes.
+    /// Data that are passed on unchanged.
     AsItIs,
-    /// The body is complete, and the connection has no further use.
+    /// The body is complete, and the connection is not used again.
     Over,
 }
 
@@ -54,7 +54,7 @@ impl<S> LenientStream<S> {
         Self { stream, stage: Stage::Idle, waiting: Vec::new(), tidy: Vec::new(), handed: 0 }
     }
 
-    /// Makes of what waits as much tidy as is possible.
+    /// Repairs as much of the received data as possible.
     fn tidy_up(&mut self) {
         while !self.waiting.is_empty() {
             match &mut self.stage {
@@ -85,7 +85,7 @@ impl<S> LenientStream<S> {
         }
     }
 
-    /// Whether there was enough of a head to go on.
+    /// Repairs a head; returns true if there was enough of it to continue.
     fn tidy_head(&mut self, is_body_allowed: bool) -> bool {
         match head::form(&self.waiting) {
             HeadForm::Partial if self.waiting.len() <= HEAD_MAX_BYTES => return false,
@@ -142,7 +142,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for LenientStream<S> {
             ready!(Pin::new(&mut this.stream).poll_read(context, &mut piece))?;
             if piece.filled().is_empty() {
                 return match &this.stage {
-                    // The library would take it for the end of the body.
+                    // The library would take the end of the connection for the end of the body.
                     Stage::Chunks(reader) if reader.is_bare() => {
                         Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()))
                     }

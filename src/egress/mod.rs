@@ -1,8 +1,8 @@
-//! The one gate for every outbound connection: classify, pin, connect.
+//! The only gate for outbound connections: classify, pin, connect.
 //!
-//! An address becomes a [`Pinned`] one only by passing [`Egress::permit`], and only a pinned address can be connected
-//! to: what was classified is what is dialled, so a name that changes its mind between the two gains nothing.
-//! Names are resolved elsewhere; redirects come through here again, hop by hop.
+//! An address becomes a [`Pinned`] one only through [`Egress::permit`], and only a pinned address can be connected to: the
+//! connection goes to the address that was classified, so a name that changes its address between the two gains nothing.
+//! Names are resolved by the callers; redirects pass the gate again, hop by hop.
 
 mod address;
 mod authorities;
@@ -39,27 +39,27 @@ pub use system_names::NameFiles;
 pub(crate) use system_names::SystemNames;
 pub(crate) use trouble::trouble;
 
-/// Returns true when the head of a response exceeds the limits. For clients, hyper says so in its text alone.
+/// Returns true when the head of a response exceeds the limits. On the client side, hyper reports it only in its error text.
 pub(crate) fn is_head_too_large(error: &hyper::Error) -> bool {
     error.is_parse() && error.to_string().contains("too large")
 }
 
-/// The addresses that this installation may talk to.
+/// The addresses that this installation may connect to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EgressPolicy {
-    /// Public, private and loopback addresses: the operator watches own machines.
+    /// Public, private and loopback addresses: the operator monitors own machines.
     #[default]
     PrivateAllowed,
-    /// Public addresses only: strangers may create services.
+    /// Public addresses only: untrusted users may create services.
     PublicOnly,
 }
 
-/// The gate: a policy, and where connections start from.
+/// The gate: a policy, and the source address of connections.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Egress {
-    /// The addresses that may be talked to.
+    /// The permitted addresses.
     pub policy: EgressPolicy,
-    /// Local address of outbound connections of the same family; the kernel chooses when it is not set.
+    /// Local address of outbound connections of the same family; chosen by the kernel when it is not set.
     pub source: Option<IpAddr>,
 }
 
@@ -80,12 +80,12 @@ impl Egress {
         socket::connect(SocketAddr::new(to.0, port), self.source_for(to.0)).await
     }
 
-    /// Returns true when this machine itself has lost its way to an address: no route, or an interface that is down.
+    /// Returns true when this machine has no route to an address, or only over an interface that is down.
     pub(crate) fn has_lost(&self, to: IpAddr) -> bool {
         way_out::is_lost(to, self.source_for(to))
     }
 
-    /// Returns the address that packets to one of this family start from, when that is configured.
+    /// Returns the configured source address for packets to this address, if it is of the same family.
     pub(crate) fn source_for(&self, to: IpAddr) -> Option<IpAddr> {
         self.source.filter(|source| source.is_ipv4() == to.is_ipv4())
     }
@@ -114,15 +114,15 @@ pub struct Blocked {
 
 impl std::error::Error for Blocked {}
 
-/// Without the address: who configured a name need not know what it stands for inside of our network.
+/// Omits the address: the owner of a name need not learn its address within our network.
 impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("The egress policy forbids the address of this target")
     }
 }
 
-/// Makes closing the connection a reset, so that it leaves no port in `TIME_WAIT`. Only for an exchange that is
-/// over: data that the peer still sends is cut.
+/// Makes closing the connection a reset, so that it leaves no port in `TIME_WAIT`. Only for a finished exchange: data that
+/// the peer still sends are lost.
 pub fn close_by_reset(stream: &TcpStream) {
     socket::close_by_reset(stream);
 }

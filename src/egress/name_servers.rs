@@ -1,7 +1,7 @@
-//! The configuration of name resolution: the servers that the operator names, or the system's.
+//! The configuration of name resolution: the operator's servers, or the system's.
 //!
-//! `system_names` follows the files. The hosts file is left out here: it is asked first, for
-//! both families at once, by [`known_to_hosts`].
+//! `system_names` follows changes of the files. The hosts file is not part of it: it is read first, for both families at
+//! once, by [`known_to_hosts`].
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -16,7 +16,7 @@ use hickory_resolver::lookup::Lookup;
 use hickory_resolver::net::NetError;
 use hickory_resolver::system_conf::parse_resolv_conf;
 
-/// Returns how to ask `servers` (over UDP, then TCP), or those that the file `resolv_conf` names when there are none.
+/// Returns the configuration for asking `servers` (over UDP, then TCP), or those in the file `resolv_conf` if there are none.
 ///
 /// # Errors
 /// When the file cannot be read, or names no server.
@@ -32,7 +32,7 @@ pub(super) fn name_servers(
     };
     options.use_hosts_file = ResolveHosts::Never;
     // Some servers refuse questions with EDNS or do not answer them (RFC 6891, section 7), and addresses fit without;
-    // glibc leaves it out as well. What is longer comes over TCP.
+    // glibc omits it too. Longer answers come over TCP.
     options.edns0 = false;
     Ok((config, options))
 }
@@ -46,8 +46,8 @@ fn name_server(address: SocketAddr) -> NameServerConfig {
     NameServerConfig::new(address.ip(), true, connections.into())
 }
 
-/// The addresses of a name in the hosts file, IPv6 and IPv4; `None` when it is not there. A name that is there is
-/// never asked for, not even its missing family.
+/// Returns the addresses of a name in the hosts file, IPv6 and IPv4; `None` when it is not listed. No server is asked for a
+/// listed name, not even for its missing family.
 pub(crate) fn known_to_hosts(hosts: &Hosts, name: &Name) -> Option<(Vec<IpAddr>, Vec<IpAddr>)> {
     let of = |record: RecordType| {
         let query = Query::query(name.clone(), record);
@@ -59,7 +59,7 @@ pub(crate) fn known_to_hosts(hosts: &Hosts, name: &Name) -> Option<(Vec<IpAddr>,
     }
 }
 
-/// The servers that are asked: those chosen, or those that the system's file names.
+/// Returns the servers to ask: the chosen ones, or those in the system's file.
 ///
 /// # Errors
 /// When the file cannot be read, or names no server.
@@ -73,7 +73,7 @@ pub(super) fn address_of(server: &NameServerConfig) -> SocketAddr {
     SocketAddr::new(server.ip, port)
 }
 
-/// The addresses in an answer.
+/// Returns the addresses in an answer.
 pub(crate) fn addresses(lookup: &Lookup) -> Vec<IpAddr> {
     lookup.answers().iter().filter_map(|record| record.data.ip_addr()).collect()
 }

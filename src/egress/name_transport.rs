@@ -1,8 +1,8 @@
 //! The way of the resolver's questions over the network: as Tokio has it, but answers are read as tolerantly as glibc reads
 //! them.
 //!
-//! hickory-resolver refuses a message for any record that it cannot parse, and reads no more than 512 bytes without EDNS. It is
-//! given the readable part, and of more addresses than fit as many as do.
+//! hickory-resolver refuses a message with any record that it cannot parse, and reads no more than 512 bytes without EDNS. It
+//! receives the readable part, with as many addresses as fit.
 
 use std::future::Future;
 use std::io;

@@ -1,8 +1,8 @@
-//! The one HTTP client by which this process tells others something: every connection passes the gate.
+//! The only HTTP client for messages to other systems: every connection passes the gate.
 //!
-//! One exchange is one request and its answer within one deadline. Redirects are not followed, proxies of the
-//! environment not used, nothing is sent twice. HTTP/1.1 alone: a connection that dies silently takes one exchange
-//! with it, not all that share it. What is said to whom, and what an answer means, is for the caller.
+//! One exchange is one request and its response within one deadline. Redirects are not followed, proxies of the environment
+//! are not used, nothing is sent twice. HTTP/1.1 only: a connection that dies silently breaks one exchange, not all that
+//! share it. The caller decides on content, receiver and meaning of the response.
 
 mod answer;
 mod connector;
@@ -32,12 +32,12 @@ pub use url::{OutboundUrl, UrlForm};
 
 use super::{HEAD_MAX_BYTES, HEAD_MAX_LINES};
 
-/// A kept connection is not used after this time; the pool looks as often, so it is closed within twice of that.
+/// Idle connections are not used after this time; the pool checks as often, so they are closed within twice of that.
 const IDLE: Duration = Duration::from_secs(15);
-/// Most connections that are kept to one host and port: as many as one channel uses at once.
+/// Maximum number of idle connections to one host and port: as many as one channel uses at once.
 const IDLE_PER_HOST: usize = 16;
 
-/// The client. Cheap to clone; one for a process, used on one runtime.
+/// The client. Cheap to clone; one per process, used on one runtime.
 #[derive(Clone, Debug)]
 pub struct Outbound {
     client: Client<Connector, Full<Bytes>>,
@@ -64,26 +64,26 @@ impl Outbound {
         Ok(Self { client, connector })
     }
 
-    /// Opens a connection in clear through the gate, for a protocol that is not HTTP. The caller keeps the time.
+    /// Opens a plain connection through the gate, for a protocol that is not HTTP. The caller sets the timeout.
     ///
     /// # Errors
-    /// When there is none.
+    /// When no connection can be opened.
     pub async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, Failed> {
         self.connector.reach(host, port).await
     }
 
-    /// Goes on under TLS with such a connection, the certificate judged as those of requests are.
+    /// Starts TLS on such a connection, with the same certificate verification as for requests.
     ///
     /// # Errors
-    /// When the server cannot be trusted, or spoken to.
+    /// When the server is not trusted, or the handshake fails.
     pub async fn secure(&self, stream: TcpStream, host: &str) -> Result<TlsStream<TcpStream>, Failed> {
         self.connector.secure(stream, host).await
     }
 
-    /// Sends a request and takes in the answer, whatever its status, until the request's deadline.
+    /// Sends a request and receives the response of any status, until the request's deadline.
     ///
     /// # Errors
-    /// When no complete answer came; nothing that was sent is in the error.
+    /// When there is no complete response; the error contains no sent data.
     pub async fn send(&self, request: Request) -> Result<Answer, Failed> {
         let deadline = Instant::now() + request.deadline;
         let mut request = request.into_http()?;

@@ -1,7 +1,7 @@
-//! Several addresses of one host, dialled one after the other without waiting for a silent one to give up.
+//! Staggered connection attempts to several addresses of one host.
 //!
-//! The next address starts when the one before fails or is slow (RFC 8305), so a dead family costs a quarter of a
-//! second. The caller says in which order, and how long in all.
+//! The next address is tried when the one before fails or is slow (RFC 8305), so a dead family costs a quarter of a second.
+//! The caller determines the order and the total timeout.
 
 use std::io;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const HEAD_START: Duration = Duration::from_millis(250);
 
 impl Egress {
     /// Dials the candidates, staggered; the first open connection wins, the others are dropped. `None` when all have
-    /// failed; each failure is told to `lost`.
+    /// failed; each failure is passed to `lost`.
     pub(crate) async fn race(
         &self,
         candidates: &[Pinned],

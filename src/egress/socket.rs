@@ -1,6 +1,6 @@
-//! A TCP socket as probes need it: an optional source address, closed without a trace.
+//! A TCP socket for probes: an optional source address, closed without `TIME_WAIT`.
 //!
-//! Which address may be dialled is the gate's decision, not made here.
+//! The gate decides which addresses may be dialled.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -11,12 +11,12 @@ use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::TcpStream;
 
-/// Dials. A connection that is open at once, as to this machine itself, is not waited for.
+/// Dials. A connection that is open at once, as to this machine itself, need not be waited for.
 pub(super) async fn connect(to: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(to), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     if let Some(source) = source {
-        // Leaves the choice of the port to `connect`, which may reuse one towards another destination: a source
-        // address is good for 28,000 connections to each target, not for 28,000 in all.
+        // Leaves the choice of the port to `connect`, which may reuse one for another destination: a source address then allows
+        // 28,000 connections to each target, not 28,000 in total.
         setsockopt(&socket, sockopt::IpBindAddressNoPort, &true)?;
         socket.bind(&SocketAddr::new(source, 0).into())?;
     }
@@ -36,6 +36,6 @@ pub(super) async fn connect(to: SocketAddr, source: Option<IpAddr>) -> io::Resul
 }
 
 pub(super) fn close_by_reset(stream: &TcpStream) {
-    // A socket that refuses the option is closed the usual way.
+    // A socket that refuses the option is closed in the usual way.
     let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
 }

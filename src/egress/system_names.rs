@@ -1,8 +1,8 @@
-//! How names are resolved at the moment: the hosts file, and the servers that the operator or the system names.
+//! The present configuration of name resolution: the hosts file, and the operator's or the system's servers.
 //!
 //! As in glibc since 2.26, a changed file is read again, here at most five seconds later; a program that resolves nothing reads
-//! nothing. A file that cannot be used changes nothing while it lasts, so an editor or DHCP client that is in the middle of
-//! writing it blinds nobody. Without any server the one of this machine is asked, as resolv.conf(5) says.
+//! nothing. An unusable file is ignored while it lasts, so an editor or DHCP client that is writing it does no harm. Without
+//! any server the one of this machine is asked, as in resolv.conf(5).
 
 use std::fs::Metadata;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -19,13 +19,13 @@ use tokio::time::Instant;
 use super::name_servers::{address_of, name_servers};
 use super::name_transport::NameTransport;
 
-/// Files are looked at for changes no more often than this.
+/// Shortest time between two checks of the files for changes.
 const LOOKED_AT_EVERY: Duration = Duration::from_secs(5);
-/// One round of questions to the servers; a lost packet is asked again well before.
+/// Time limit of one round of questions to the servers; a lost packet is sent again well before.
 const ROUND: Duration = Duration::from_secs(3);
-/// A name that comes into being is noticed within this time, whatever its zone says about absence.
+/// A new name is noticed within this time, whatever the negative TTL of its zone.
 const ABSENCE_MAX: Duration = Duration::from_secs(10);
-/// The server of a system that names none.
+/// The server for a system that names none.
 const LOCAL_SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
 
 /// The files by which the system resolves names.
@@ -33,7 +33,7 @@ const LOCAL_SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST)
 pub struct NameFiles {
     /// The file of name servers.
     pub resolv_conf: PathBuf,
-    /// The file of names that are never asked for.
+    /// The hosts file, whose names are never asked for.
     pub hosts: PathBuf,
 }
 
@@ -43,21 +43,20 @@ impl Default for NameFiles {
     }
 }
 
-/// Resolves names by the files as they are now. Each owner has its own cache.
+/// Resolves names by the present files. Each owner has its own cache.
 pub(crate) struct SystemNames {
-    /// Servers that the operator names: the system's do not count.
+    /// The operator's servers, which replace the system's.
     chosen: Box<[SocketAddr]>,
     files: NameFiles,
-    /// Answers kept.
+    /// Maximum number of cached answers.
     cached: u64,
     state: Mutex<NameState>,
 }
 
-/// How names are resolved until a file changes.
+/// The configuration of name resolution until a file changes.
 pub(crate) struct NameSnapshot {
     /// Asks the servers.
     pub(crate) resolver: Resolver<NameTransport>,
-    /// The hosts file.
     pub(crate) hosts: Arc<Hosts>,
     /// The servers, in the order of the configuration.
     pub(crate) servers: Arc<[SocketAddr]>,
@@ -70,7 +69,7 @@ struct NameState {
     hosts: Option<FileStamp>,
 }
 
-/// Tells one content of a file from another.
+/// Identifies one version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileStamp {
     file: (u64, u64),
@@ -91,10 +90,10 @@ impl FileStamp {
 }
 
 impl SystemNames {
-    /// Reads the files, the one of servers only without `chosen` ones; keeps `cached` answers.
+    /// Reads the files, the one of servers only without `chosen` ones; caches up to `cached` answers.
     ///
     /// # Errors
-    /// When no resolver can be set up. A file that cannot be used is none.
+    /// When no resolver can be set up. An unusable file is treated as missing.
     pub(crate) fn new(chosen: &[SocketAddr], files: NameFiles, cached: u64) -> Result<Self, NetError> {
         let (resolv_conf, hosts) = (FileStamp::of(&files.resolv_conf), FileStamp::of(&files.hosts));
         let found = name_servers(chosen, &files.resolv_conf).or_else(|error| {
@@ -111,7 +110,7 @@ impl SystemNames {
         Ok(Self { chosen: chosen.into(), files, cached, state: Mutex::new(state) })
     }
 
-    /// Returns how names are resolved now. Looks at the files now and then.
+    /// Returns the present configuration. Checks the files from time to time.
     pub(crate) fn current(&self) -> Arc<NameSnapshot> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.looked_at.elapsed() >= LOOKED_AT_EVERY {
@@ -179,7 +178,7 @@ impl NameSnapshot {
         Ok(Self { resolver: builder.build()?, hosts, servers })
     }
 
-    /// The servers for the log.
+    /// Returns the servers for the log.
     pub(crate) fn servers_text(&self) -> String {
         self.servers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }

@@ -1,6 +1,6 @@
-//! Errors of the operating system that are ours: they say nothing about whoever is at the other end.
+//! Errors of the operating system that concern this process: they say nothing about the other end.
 //!
-//! The one place that tells them apart. What is ours never becomes `down`, nor the failure of a receiver.
+//! The only place that classifies them. Such an error never becomes `down`, nor the failure of a receiver.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use nix::errno::Errno;
 
 use crate::model::check::Trouble;
 
-/// Returns what an error of the operating system says about ourselves; `None` when it is about the target.
+/// Returns the trouble of this process that an error of the operating system means; `None` when it concerns the target.
 pub(crate) fn trouble(error: &io::Error) -> Option<Trouble> {
     match Errno::from_raw(error.raw_os_error()?) {
         Errno::EMFILE | Errno::ENFILE => Some(Trouble::NoDescriptors),

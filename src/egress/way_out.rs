@@ -1,7 +1,7 @@
-//! Our own way out to an address: a route, over an interface that is up and has a carrier.
+//! This machine's route to an address, over an interface that is up and has a carrier.
 //!
-//! Asked only after an address could not be reached, to tell a target that is gone from a machine that has lost its
-//! network. No packet is sent: connecting a datagram socket only looks the route up.
+//! Used only after an address could not be reached, to distinguish a dead target from a machine that has lost its network. No
+//! packet is sent: connecting a datagram socket only looks up the route.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -10,10 +10,10 @@ use nix::errno::Errno;
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use nix::net::if_::InterfaceFlags;
 
-/// The discard service: a port that means nothing to anybody.
+/// The discard service: an arbitrary port.
 const PORT: u16 = 9;
 
-/// Returns true when this machine has lost its way to an address. `false` when that cannot be told.
+/// Returns true when this machine has lost its route to an address. `false` when that cannot be determined.
 pub(super) fn is_lost(to: IpAddr, source: Option<IpAddr>) -> bool {
     match local_address(to, source) {
         Ok(local) => interface_of(local).is_some_and(|interface| !is_working(&interface)),

@@ -1,7 +1,8 @@
-//! One actor per shard: it answers questions about "now" without touching the history, and hands batches to the recorder.
+//! One actor per shard: it answers questions about the present state without reading the history, and sends batches to the
+//! recorder.
 //!
-//! What it knows are the [`Figures`] of the shard, which services write themselves and which outlive it: one that died
-//! goes on where it was. Facts wait at most `batch_ms`.
+//! The data are the [`Figures`] of the shard. Services write to them directly, and they outlive the actor: a restarted
+//! aggregator continues with them. Facts wait at most `batch_ms`.
 
 mod figures;
 pub mod live;
@@ -38,14 +39,14 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Returns true if there is nothing in it.
+    /// Returns true if the batch is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.checks.is_empty() && self.changes.is_empty()
     }
 }
 
-/// The status with which a watch goes on.
+/// The status with which a watch continues.
 #[derive(Clone, Debug)]
 pub struct KnownStatus {
     /// The measured status.
@@ -54,7 +55,7 @@ pub struct KnownStatus {
     pub verdict: Verdict,
     /// The time at which the newest result was measured.
     pub last_result_at: Option<Timestamp>,
-    /// Its turns of late, and whether it flaps.
+    /// Recent status transitions, and whether the service flaps.
     pub flapping: Flapping,
 }
 
@@ -64,16 +65,16 @@ pub struct KnownStatus {
 pub struct Snapshots {
     /// Keys of services of this shard.
     pub keys: Vec<ServiceKey>,
-    /// Now.
+    /// The present time.
     pub now: Timestamp,
 }
 
-/// Asks for the lateness of check starts since the last such question.
+/// Asks for the lateness of check starts since the last such request.
 #[derive(Message)]
 #[rtype(result = "LatenessReport")]
 pub struct Lateness;
 
-/// Hand over everything now; answered when the recorder has it.
+/// Sends everything to the recorder now; answered once the recorder has it.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Flush;

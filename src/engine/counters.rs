@@ -1,5 +1,5 @@
-//! The counts of what the engine did and did not do, by reason: scheduled = measured + unmeasured + dropped + under
-//! way. Finished checks, also those heard from elsewhere, are counted at their location (`engine::roster`).
+//! Counters of the engine, by reason: scheduled = measured + unmeasured + dropped + running. Finished checks, including
+//! those received from remote locations, are counted at their location (`engine::roster`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,8 +27,8 @@ impl Count {
     }
 }
 
-/// An attempt under way. Whoever drops it without settling it (a service that is gone, a lane that is closed, a task
-/// that is cut off) counts the attempt as dropped, so that none is forgotten.
+/// A running attempt. Dropping it without settling it (the service was deleted, a lane was closed, a task was cancelled)
+/// counts the attempt as dropped, so that every attempt is counted.
 #[derive(Debug)]
 pub struct Ticket {
     counters: Arc<Counters>,
@@ -68,15 +68,15 @@ pub struct Counters {
     pub scheduled: Count,
     /// Attempts that ended with a measurement.
     pub measured: Count,
-    /// Attempts whose service changed or ended meanwhile: their outcome was dropped.
+    /// Attempts whose service changed or ended before the outcome arrived: the outcome was dropped.
     pub dropped: Count,
-    /// Runs that were due while an earlier one was still under way, or while we slept.
+    /// Runs that were due while an earlier one was still running, or while the process was suspended.
     pub missed: Count,
-    /// Finished checks that nobody could take: the batch towards the recorder was full.
+    /// Finished checks that could not be recorded: the batch towards the recorder was full.
     pub unrecorded: Count,
     /// Service actors that panicked and were started again.
     pub restarts: Count,
-    /// Times that a service began to flap.
+    /// Times that a service started to flap.
     pub flapping: Count,
     unmeasured: [Count; Trouble::ALL.len()],
     lateness: [Count; LATENESS_BOUNDS_MS.len() + 1],
@@ -90,15 +90,15 @@ impl Counters {
         &self.unmeasured[trouble as usize]
     }
 
-    /// Notes that a check started so many microseconds after it was due.
+    /// Notes that a check started `late_us` microseconds after it was due.
     pub fn started_late(&self, late_us: i64) {
         let bucket = LATENESS_BOUNDS_MS.partition_point(|bound_ms| bound_ms * 1_000 < late_us);
         self.lateness[bucket].add(1);
         self.late_sum_us.add(u64::try_from(late_us).unwrap_or(0));
     }
 
-    /// The milliseconds that 99 of 100 starts were not late by, as far as the bounds of the histogram say; the largest bound
-    /// stands for everything above it. `None` before the first start.
+    /// The 99th percentile of start lateness in milliseconds, rounded up to a bound of the histogram; the largest bound
+    /// includes everything above it. `None` before the first start.
     #[must_use]
     pub fn lateness_p99_ms(&self) -> Option<u64> {
         let counts = self.lateness.each_ref().map(Count::get);
@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Starts that were so many milliseconds late, and the bound that 99 of 100 kept.
+    /// Numbers of starts with their lateness in milliseconds, and the expected 99th percentile.
     #[rstest]
     #[case::none(&[], None)]
     #[case::on_time(&[(100, 0)], Some(1))]

@@ -19,7 +19,7 @@ use crate::model::watch::{PlannedLocation, WatchPlan};
 use crate::probe::compile::SpecError;
 use crate::probe::spec::CheckSpec;
 
-/// A service as the engine sees it.
+/// A service as the engine uses it.
 #[derive(Debug)]
 pub struct Definition {
     /// Key of its measurements.
@@ -28,22 +28,22 @@ pub struct Definition {
     pub id: Id,
     /// Database key of the organisation that owns it.
     pub organisation: i64,
-    /// For the log.
+    /// Name for the log.
     pub name: Box<str>,
-    /// For counting.
+    /// Type of the checks, for the counters.
     pub check_type: CheckType,
     /// Revision of the stored service; an older one is not applied.
     pub revision: i64,
-    /// The checks to make; `None` while paused, unconfigured, or manual. While no location is known nobody makes them, but
-    /// what was seen before holds as long as it would otherwise.
+    /// The checks to make; `None` while paused, unconfigured, or manual. While no location is known no checks are made, but
+    /// earlier results stay valid as long as they otherwise would.
     pub task: Option<Task>,
     /// The pings that are expected; `None` for other types, and while paused.
     pub heartbeat: Option<HeartbeatPlan>,
-    /// True if its time counts for nothing at the moment, because nobody looks.
+    /// True while its time counts for nothing because it is paused.
     pub is_paused: bool,
-    /// True if its time counts for nothing at the moment, because planned work goes on.
+    /// True while its time counts for nothing because of planned maintenance.
     pub in_planned_maintenance: bool,
-    /// The status that a person states.
+    /// The status that a person has set by hand.
     pub stated: Option<OverrideStatus>,
 }
 
@@ -54,7 +54,7 @@ impl Definition {
         self.task.is_some() || self.heartbeat.is_some()
     }
 
-    /// The same with what is stored of its heartbeat.
+    /// Returns the definition with the stored state of its heartbeat.
     #[must_use]
     pub fn with_heartbeat(mut self, stored: Option<StoredPings>) -> Self {
         if let (Some(plan), Some(stored)) = (&mut self.heartbeat, stored) {
@@ -75,11 +75,11 @@ pub struct Task {
     pub locations: Box<[LocationKey]>,
     /// Checks with equal keys go to the same host.
     pub host_key: u64,
-    /// Equal exactly when target and configuration are: results of one say something about the other.
+    /// Equal exactly when target and configuration are equal: results of one are then valid for the other.
     pub fingerprint: u64,
 }
 
-/// The checks of a service before they are compiled: as every location is given them, also one elsewhere.
+/// The checks of a service before they are compiled, in the form that is sent to every location, including remote ones.
 #[derive(Clone)]
 pub struct PlannedChecks {
     /// The times and the frequency of the checks.
@@ -94,7 +94,7 @@ pub struct PlannedChecks {
     pub config: Map<String, Value>,
 }
 
-/// Without the secrets.
+/// Omits the secrets.
 impl fmt::Debug for PlannedChecks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PlannedChecks").field("plan", &self.plan).finish_non_exhaustive()
@@ -153,11 +153,11 @@ impl Definer {
         })
     }
 
-    /// What the locations of a stored service check, of which none may be known; `None` while it is paused, unconfigured,
-    /// or not checked.
+    /// Returns the planned checks of a stored service; its locations may all be unknown here. `None` while it is paused,
+    /// unconfigured, or not checked.
     ///
     /// # Errors
-    /// [`DefinitionError::Secret`].
+    /// [`DefinitionError::Secret`] when a secret does not open.
     pub fn planned_checks(
         &self,
         service: &Service,
@@ -197,7 +197,7 @@ impl Definer {
     }
 }
 
-/// The task of checks that are to be made.
+/// Compiles planned checks into a task.
 ///
 /// # Errors
 /// When target or configuration cannot be used.

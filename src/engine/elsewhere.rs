@@ -1,7 +1,7 @@
-//! Locations in other processes: they keep their own schedules, the engine hears their results and asks them to look.
+//! Locations in other processes: they keep their own schedules; the engine receives their results and requests checks.
 //!
-//! What they send has been checked and recorded by whoever brings it here; what goes to them leaves through the recipient
-//! that the roster holds for each.
+//! Their results have been validated and recorded before they arrive here; requests to them are sent through the
+//! recipient that the roster holds for each location.
 
 use std::sync::Arc;
 
@@ -18,15 +18,15 @@ use crate::model::history::CheckRecord;
 use crate::model::verdict::Vote;
 use crate::model::watch::{Heard, Urge};
 
-/// What an engine elsewhere asks of this process, which is one of its locations.
+/// A request of a remote engine to this process, which is one of its locations.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "()")]
 pub struct Heed {
     /// The service.
     pub id: Id,
-    /// It is to be looked at at once.
+    /// True if the service has to be checked at once.
     pub look_now: bool,
-    /// It is to be looked at more often for so many milliseconds.
+    /// Milliseconds for which the service has to be checked more often.
     pub hurry_ms: i64,
 }
 
@@ -40,25 +40,25 @@ pub struct ServiceResults {
     pub records: Arc<[CheckRecord]>,
 }
 
-/// Results of many services, on their way through the fleet.
+/// Results of many services, as a message to the fleet.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) struct Hear(Vec<ServiceResults>);
 
 impl Engine {
-    /// Takes in results from locations in other processes, which are recorded already. One message to the fleet, however
-    /// many services there are. What was heard before may be told again, and changes nothing.
+    /// Takes results from locations in other processes, which are recorded already. Sends one message to the fleet for any
+    /// number of services. Results that were received before are ignored.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn hear(&self, results: Vec<ServiceResults>) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(Hear(results)).await?)
     }
 
-    /// Does what an engine elsewhere asks of this process, which is one of its locations.
+    /// Carries out a request of a remote engine to this process, which is one of its locations.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn heed(&self, heed: Heed) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(heed).await?)
     }
@@ -67,7 +67,7 @@ impl Engine {
 impl Handler<Hear> for Fleet {
     type Result = ();
 
-    /// A service that is gone, or whose mailbox is full, does without: the results are in the history.
+    /// A service that was deleted or whose mailbox is full is skipped: the results are in the history.
     fn handle(&mut self, Hear(results): Hear, _: &mut Context<Self>) {
         for of_service in results {
             let service = of_service.id;
@@ -81,7 +81,7 @@ impl Handler<Hear> for Fleet {
 impl Handler<ServiceResults> for ServiceActor {
     type Result = ();
 
-    /// The timer is set once, after the last of them: a location that was cut off may send many.
+    /// Sets the timer once, after the last result: a location that was disconnected may send many.
     fn handle(&mut self, ServiceResults { records, .. }: ServiceResults, ctx: &mut Context<Self>) {
         let now = self.now();
         self.set_votes_aside();
@@ -115,7 +115,7 @@ impl Handler<Heed> for ServiceActor {
 }
 
 impl ServiceActor {
-    /// A result under the id of this service that is another's, or from a location that is not one of its own, is not heard.
+    /// Ignores a result of another service with the same id, or of a location that does not check the service.
     fn hear(&mut self, record: &CheckRecord, now: Timestamp) {
         if record.service != self.definition.key {
             return;
@@ -140,7 +140,7 @@ impl ServiceActor {
         }
     }
 
-    /// Lets a location in another process know; it may not be reached, and then keeps to its own schedule.
+    /// Sends the request to a location in another process; if it cannot be reached, it keeps to its own schedule.
     pub(super) fn urge(&self, urge: Urge, now: Timestamp) {
         let Urge { slot, look_now, hurry_until } = urge;
         let key = self.definition.task.as_ref().and_then(|task| task.locations.get(slot));

@@ -1,29 +1,29 @@
-//! The time of the first look at a service that was never looked at: at once, unless many come at once.
+//! The time of the first check of a service: at once, unless many services are added at the same time.
 //!
-//! A pure structure, one a shard. So many services a second are looked at at once, so that one that comes alone never
-//! waits, also while others do. What comes beyond that is spread over the service's interval, or a minute if that is
-//! shorter: into the earliest tenth of a second that has room, or else into the emptiest one. A hundred thousand services
-//! that are added at once are all looked at within an interval, and those that run already are not late for it.
+//! A pure structure, one per shard. A limited number of services per second is checked at once, so that a single new service
+//! never waits, even while others do. The rest is spread over the service's interval, or a minute if that is shorter: into
+//! the earliest bin (a tenth of a second) that has room, or else into the emptiest one. A hundred thousand services that are
+//! added together are all checked within an interval, and running checks are not delayed.
 
-/// The longest wait.
+/// The longest wait in milliseconds.
 const LONGEST_MS: u64 = 60_000;
-/// Waits are counted in bins of this length.
+/// Length of a bin in milliseconds.
 const BIN_MS: u64 = 100;
-/// Bins that are looked ahead.
+/// Number of bins that can be planned ahead.
 const BINS: usize = 600;
-/// First looks that need not wait: so many in a burst, and so many more a second.
+/// First checks that need not wait: size of a burst, and number per second.
 const AT_ONCE: u64 = 100;
-/// First looks in one bin before the next one is taken.
+/// First checks in one bin before the next bin is used.
 const BIN_ROOM: u32 = 10;
 
-/// The first looks that are planned.
+/// The planned first checks.
 #[derive(Debug)]
 pub(super) struct FirstLooks {
-    /// By number of their bin since the beginning, modulo [`BINS`].
+    /// First checks per bin; the index is the bin's number since the start, modulo [`BINS`].
     planned: Box<[u32]>,
     /// Number of the present bin.
     bin: u64,
-    /// First looks that may happen at once, in thousandths.
+    /// First checks that may still happen at once, in thousandths.
     credit: u64,
     credited_ms: u64,
 }
@@ -35,8 +35,8 @@ impl Default for FirstLooks {
 }
 
 impl FirstLooks {
-    /// Plans the first look of a service that is checked every `interval_ms`; returns how long it waits, in milliseconds.
-    /// `now_ms` counts from the beginning and never goes back.
+    /// Plans the first check of a service that is checked every `interval_ms`; returns its wait in milliseconds.
+    /// `now_ms` counts from the start and never decreases.
     pub(super) fn plan(&mut self, now_ms: u64, interval_ms: u64) -> u64 {
         self.credit = (self.credit + (now_ms - self.credited_ms) * AT_ONCE).min(AT_ONCE * 1_000);
         self.credited_ms = now_ms;

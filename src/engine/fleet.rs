@@ -1,7 +1,7 @@
-//! The fleet of all services: places each on its shard and starts again those that panic or freeze.
+//! The fleet of all services: places each on its shard and restarts those that panic or freeze.
 //!
-//! A message may be lost, the store may not: whoever owns the store compares it with the fleet from time to time and
-//! applies what differs; applying the same definition twice changes nothing.
+//! A message may be lost, a stored definition may not: the owner of the store compares it with the fleet from time to time
+//! and applies the differences; applying the same definition twice changes nothing.
 
 mod closing;
 mod looks;
@@ -46,21 +46,21 @@ pub struct Fleet {
     services: Members<Member>,
     counters: Arc<Counters>,
     supervisor: Supervisor,
-    /// The state of the service actors.
+    /// Supervision counters of the service actors.
     state: Arc<KindState>,
-    /// Services that are gone.
+    /// Services that were deleted.
     retired: Retired,
-    /// What may be watched; the definition of a service that another node has taken may come late.
+    /// Partitions whose services may be watched; a definition of a service that another node has taken may arrive late.
     permitted: Partitions,
-    /// Actors launched so far: each has its own number, also when a service comes back under the same id.
+    /// Number of actors launched so far; each actor gets its own number, even if a service returns under the same id.
     launched: u64,
     /// The address to which service actors report their end.
     address: Option<Arc<Addr<Self>>>,
-    /// Seconds of the sweep.
+    /// Seconds counted by the sweep.
     tick: u32,
-    /// All services are to end, and none begins.
+    /// True while all services end; no service is started then.
     is_closing: bool,
-    /// Told when the last of them has ended.
+    /// Notified when the last service has ended.
     all_ended: Option<oneshot::Sender<()>>,
 }
 
@@ -70,12 +70,12 @@ struct Member {
     definition: Arc<Definition>,
     /// Distinguishes the present actor from earlier ones of the same service.
     generation: u64,
-    /// Of one that has died before.
+    /// Backoff of an actor that has died before.
     backoff: Option<Box<Backoff>>,
 }
 
 impl Member {
-    /// Ends the actor; one that does not answer, or has ended already, is given up.
+    /// Ends the actor; one that does not answer, or has ended already, is abandoned.
     fn end(self) -> impl Future<Output = ()> {
         let ended = self.address.send(End);
         async move {
@@ -86,7 +86,7 @@ impl Member {
     }
 }
 
-/// Waits for an actor's answer, but not for ever: it may be frozen.
+/// Waits for an actor's answer for a limited time: the actor may be frozen.
 async fn is_answered(answer: impl Future<Output = Result<(), MailboxError>>) -> bool {
     tokio::time::timeout(ANSWER_LIMIT, answer).await.is_ok_and(|answer| answer.is_ok())
 }
@@ -98,7 +98,7 @@ struct Launched {
     generation: u64,
 }
 
-/// Watch by this definition.
+/// Watch a service by this definition.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Apply {
@@ -108,7 +108,7 @@ pub struct Apply {
     pub memory: Option<Memory>,
 }
 
-/// A ping of a service that reports itself has come, and is stored.
+/// A stored ping of a service that reports itself.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct TakePing {
@@ -128,7 +128,7 @@ pub struct Retire {
     pub revision: i64,
 }
 
-/// Look at these services now, from every location, instead of waiting for their turn.
+/// Check these services now, from every location, instead of at their next scheduled time.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct LookAt(pub Vec<Id>);
@@ -162,7 +162,7 @@ pub struct WatchedService {
     pub revision: i64,
 }
 
-/// Answered as long as the fleet takes messages.
+/// Health request; answered as long as the fleet processes messages.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct AreYouThere;
@@ -176,7 +176,7 @@ pub struct ServiceExited {
     ending: Ending,
 }
 
-/// The wait after a panic is over.
+/// The wait after a panic is over: start the service again.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct StartAgain {
@@ -236,7 +236,7 @@ impl Fleet {
     }
 }
 
-/// Going on without it would lose commands that were acknowledged: it is the only one that knows every service.
+/// A restart would lose acknowledged commands: the fleet alone knows every service, so its death ends the process.
 impl Supervised for Fleet {
     const KIND: Kind = Kind::vital("fleet");
 }
@@ -345,7 +345,7 @@ impl Handler<WatchedServices> for Fleet {
     }
 }
 
-/// The services have been retired before.
+/// The services have been retired before this message.
 impl Handler<Stop> for Fleet {
     type Result = ();
 

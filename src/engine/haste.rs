@@ -1,27 +1,27 @@
-//! The room for haste: how many checks a second may come early because the state of their services is uncertain.
+//! The recheck budget: how many checks per second may run early because the state of their services is uncertain.
 //!
-//! A pure structure, one a location and shard. One service whose locations disagree is looked at every second. When a large host
-//! goes away with thousands of services, all of them are uncertain at once; then so many looks a second come early for
-//! each host and in all, and the others keep to the rhythm of a hurry, as they would without any haste.
+//! A pure structure, one per location and shard. A single service whose locations disagree is checked every second. When a large
+//! host fails with thousands of services, all of them are uncertain at once; then a limited number of checks per second runs
+//! early, per host and in total, and the others keep to their normal fast-recheck interval.
 
 use std::collections::HashMap;
 
 use crate::config::limits::EngineLimits;
 
-/// Hosts that are remembered before those are looked for that need not be.
+/// Number of remembered hosts above which calm ones are removed.
 const HOSTS: usize = 1_024;
 
-/// The room for haste of one location on one shard.
+/// The recheck budget of one location on one shard.
 #[derive(Debug)]
 pub(super) struct Haste {
     per_second: u64,
     per_host_and_second: u64,
     all: Allowance,
-    /// By host key; a host that is not here has not hurried of late.
+    /// Budget by host key; a host without an entry has its full budget.
     hosts: HashMap<u64, Allowance>,
 }
 
-/// So many a second, of which those of one second may come at once. It counts thousandths.
+/// Token bucket: refilled at `per_second`, holds one second's worth, counted in thousandths.
 #[derive(Clone, Copy, Debug)]
 struct Allowance {
     left: u64,
@@ -45,7 +45,7 @@ impl Allowance {
 }
 
 impl Haste {
-    /// All room is there.
+    /// Creates a full budget.
     pub(super) fn new(limits: &EngineLimits) -> Self {
         let per_second = limits.hasty_checks_per_second.into();
         Self {
@@ -56,7 +56,7 @@ impl Haste {
         }
     }
 
-    /// Takes the room for one check towards a host, if there is some. `now_ms` never goes back.
+    /// Takes one check towards a host from the budget; returns false if it is used up. `now_ms` never decreases.
     pub(super) fn take(&mut self, host_key: u64, now_ms: u64) -> bool {
         self.all.refill(self.per_second, now_ms);
         if !self.all.has_room() {
@@ -73,7 +73,7 @@ impl Haste {
         true
     }
 
-    /// A host of which nobody has asked for a second has all its room again.
+    /// Removes hosts without a request for a second: their budget is full again.
     fn forget_calm_hosts(&mut self, now_ms: u64) {
         if self.hosts.len() >= HOSTS {
             self.hosts.retain(|_, host| now_ms.saturating_sub(host.at_ms) < 1_000);

@@ -5,9 +5,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-/// A job that knows which host it goes to.
+/// A job with a target host.
 pub trait ToHost {
-    /// Equal for jobs towards the same host.
+    /// Key of the host; equal for jobs towards the same host.
     fn host_key(&self) -> u64;
 }
 
@@ -25,11 +25,11 @@ pub struct LaneLimits {
 /// The answer to the offer of a job.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Offer<J> {
-    /// It is to be started now.
+    /// The job has to be started now.
     Start(J),
-    /// It waits for its turn.
+    /// The job waits in the queue.
     Wait,
-    /// The lane is full; the job comes back.
+    /// The lane is full; the job is returned.
     Refuse(J),
 }
 
@@ -40,7 +40,7 @@ pub struct Lane<J> {
     running: usize,
     waiting: usize,
     hosts: HashMap<u64, HostLane<J>>,
-    /// Jobs whose host has a free place, but for which the lane has none.
+    /// Jobs whose host has a free slot, while the lane has none.
     ready: VecDeque<J>,
 }
 
@@ -81,7 +81,7 @@ impl<J: ToHost> Lane<J> {
         Offer::Wait
     }
 
-    /// A job towards this host has ended; the next one to start, if any.
+    /// Notes that a job towards this host has ended; returns the next job to start, if any.
     pub fn finish(&mut self, host_key: u64) -> Option<J> {
         self.running = self.running.saturating_sub(1);
         if let Some(host) = self.hosts.get_mut(&host_key) {
@@ -98,7 +98,7 @@ impl<J: ToHost> Lane<J> {
         Some(next)
     }
 
-    /// Takes every job that waits out of the lane.
+    /// Removes and returns every waiting job.
     pub fn clear(&mut self) -> Vec<J> {
         self.waiting = 0;
         let hosts = std::mem::take(&mut self.hosts);

@@ -1,8 +1,8 @@
-//! Whether this process listens for pings: since when, and when it did not.
+//! The times in which this process listened for pings, and its absences.
 //!
-//! One for an engine. The app says when pings are accepted, refused or lost, and ticks every second; actors ask which absences
-//! the deadline of their service has met. Nothing is decided here: that does `model::heartbeat`. An engine that nobody tells
-//! anything listens always.
+//! One per engine. The app reports when pings are accepted, refused or lost, and ticks every second; actors ask which absences
+//! overlap the deadline of their service. All decisions are made by `model::heartbeat`. An engine that receives no reports
+//! counts as always listening.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{PoisonError, RwLock};
@@ -14,7 +14,7 @@ use crate::model::service::ServiceKey;
 
 /// Absences that are remembered.
 const ABSENCES_MAX: usize = 64;
-/// A tick that comes later than this after the one before says that the process stood still, in milliseconds.
+/// A tick that is later than this after the one before means that the process stood still, in milliseconds.
 const STANDSTILL_MS: i64 = 5_000;
 /// Pings that are lost within this time of each other are one absence, in milliseconds.
 const LOST_TOGETHER_MS: i64 = 10_000;
@@ -26,20 +26,20 @@ pub struct Listening {
     state: RwLock<State>,
 }
 
-/// Moments are milliseconds of steady time, so that setting the wall clock moves none of them.
+/// Listening state. Times are milliseconds of monotonic time, so that setting the wall clock moves none of them.
 #[derive(Debug, Default)]
 struct State {
-    /// Oldest first.
+    /// Absences of this process, oldest first.
     absences: VecDeque<Span>,
-    /// Those of partitions before this node took them.
+    /// Absences of partitions before this node took them.
     before: BTreeMap<Partition, Vec<Span>>,
-    /// The begin of the present absence.
+    /// Start of the present absence.
     away_since: Option<i64>,
-    /// The begin of the present doubt about the wall clock.
+    /// Start of the present period in which the wall clock is not trusted.
     doubted_since: Option<i64>,
     /// The last tick.
     ticked_at: Option<i64>,
-    /// Services of which too many periods in a row were no data.
+    /// Services with too many consecutive no-data periods.
     unheard: BTreeSet<ServiceKey>,
 }
 
@@ -50,7 +50,7 @@ struct Span {
     is_doubt: bool,
 }
 
-/// Both clocks at one moment.
+/// Monotonic and wall time at one moment.
 #[derive(Clone, Copy)]
 struct Moment {
     wall: Timestamp,
@@ -85,7 +85,7 @@ impl State {
         }
     }
 
-    /// Returns the absences that go on at this moment.
+    /// Returns the absences that still last at `now`.
     fn present(&self, now: i64) -> impl Iterator<Item = Span> + use<> {
         let until_now = |from: i64, is_doubt: bool| Span { from, to: now, is_doubt };
         let stood_still = self.ticked_at.filter(|ticked_at| now - ticked_at > STANDSTILL_MS);
@@ -100,17 +100,17 @@ impl Listening {
         Self { clock, state: RwLock::default() }
     }
 
-    /// Takes in what is known of the time before this process, which does not listen yet.
+    /// Sets the absences known from before this process, which does not listen yet.
     pub fn begin(&self, before: &[Absence]) {
         let now = self.now();
         let mut state = self.write();
         before.iter().for_each(|absence| state.add(now.span(*absence)));
-        // The last of them goes on.
+        // The last absence still lasts.
         let last = state.absences.pop_back();
         state.away_since = Some(last.map_or(now.steady, |last| last.from.min(now.steady)));
     }
 
-    /// Pings are accepted from now on.
+    /// Notes that pings are accepted from now on.
     pub fn open(&self) {
         let now = self.now();
         let mut state = self.write();
@@ -119,14 +119,14 @@ impl Listening {
         }
     }
 
-    /// Pings are refused from now on: the process is about to end. Returns the stretch of listening that ends.
+    /// Notes that pings are refused from now on, because the process is about to end. Returns the listening period that ends.
     pub fn close(&self) -> Option<(Timestamp, Timestamp)> {
         let (now, stretch) = (self.now(), self.stretch());
         self.write().away_since.get_or_insert(now.steady);
         stretch
     }
 
-    /// The process lives. A tick that is late says that it stood still.
+    /// Notes that the process runs. A late tick means that it stood still.
     pub fn tick(&self) {
         let now = self.now().steady;
         let mut state = self.write();
@@ -136,7 +136,7 @@ impl Listening {
         state.ticked_at = Some(now);
     }
 
-    /// Takes in whether the wall clock is trusted.
+    /// Notes whether the wall clock is trusted.
     pub fn note_trust(&self, is_trusted: bool) {
         let now = self.now().steady;
         let mut state = self.write();
@@ -147,7 +147,7 @@ impl Listening {
         }
     }
 
-    /// A ping could not be taken: the database is away.
+    /// Notes that a ping could not be stored: the database is unavailable.
     pub fn note_lost(&self) {
         let now = self.now().steady;
         let mut state = self.write();
@@ -159,7 +159,7 @@ impl Listening {
         }
     }
 
-    /// This node has taken a partition; these are the times in which nobody listened for its services.
+    /// Notes that this node has taken a partition; `before` are the absences for its services.
     pub fn note_taken(&self, partition: Partition, before: &[Absence]) {
         let now = self.now();
         let newest = before.iter().skip(before.len().saturating_sub(ABSENCES_MAX));
@@ -167,14 +167,14 @@ impl Listening {
         self.write().before.insert(partition, spans);
     }
 
-    /// These partitions have gone to other nodes.
+    /// Notes that these partitions have moved to other nodes.
     pub fn note_released(&self, partitions: Partitions) {
         let mut state = self.write();
         state.before.retain(|partition, _| !partitions.contains(*partition));
         state.unheard.retain(|service| !partitions.contains(Partition::of(*service)));
     }
 
-    /// The times in which nobody listened for a service, as the wall clock shows them now.
+    /// Returns the absences that affect a service, in present wall time.
     #[must_use]
     pub fn absences(&self, service: ServiceKey) -> Vec<Absence> {
         let now = self.now();
@@ -184,7 +184,7 @@ impl Listening {
         known.map(|span| now.absence(span)).collect()
     }
 
-    /// The stretch of time until now in which this process has listened; `None` while it does not.
+    /// Returns the present period of listening, up to now; `None` while this process does not listen.
     #[must_use]
     pub fn stretch(&self) -> Option<(Timestamp, Timestamp)> {
         let now = self.now();
@@ -196,7 +196,7 @@ impl Listening {
         Some((now.wall_of(from.min(now.steady)), now.wall))
     }
 
-    /// Takes note of a service of which too many periods in a row were no data, or no longer.
+    /// Notes whether a service has too many consecutive no-data periods.
     pub(super) fn note_unheard(&self, service: ServiceKey, is_unheard: bool) {
         if self.read().unheard.contains(&service) == is_unheard {
             return;
@@ -209,7 +209,7 @@ impl Listening {
         }
     }
 
-    /// The services of which too many periods in a row were no data.
+    /// Returns the services with too many consecutive no-data periods.
     #[must_use]
     pub fn unheard(&self) -> Vec<ServiceKey> {
         self.read().unheard.iter().copied().collect()

@@ -1,7 +1,7 @@
-//! One location on one shard: bounded concurrency, politeness towards one host, and the outer limit on every check.
+//! One location on one shard: bounded concurrency, a limit per host, and the outer time limit of every check.
 //!
-//! Checks run as tasks on the shard's own thread. What runs them is a [`Prober`]: this process's own toolbox, or later a
-//! remote worker; the service actor cannot tell which. A full lane answers `queue_full`: no data, never down.
+//! Checks run as tasks on the shard's own thread. They are run by a [`Prober`]: this process's own toolbox or a remote
+//! worker; the service actor cannot distinguish them. A full lane answers `queue_full`: no data, never down.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,13 +20,13 @@ pub use crate::probe::prober::Prober;
 use crate::probe::spec::CheckSpec;
 use crate::supervise::{Beat, Kind, Stop, Supervised};
 
-/// A check ends by itself within its timeout; if it has not by so much later, it is cut off.
+/// A check ends by itself within its timeout; one that runs this many milliseconds longer is cancelled.
 const OVERRUN_MS: u64 = 200;
 /// A target whose check lasts for so long may have gone away: its service is told, before the time-out says so. That its answer
 /// only has no end is not known here.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// The lane of one location on one shard. What it holds outlives the actor: a new one goes on with it.
+/// The actor of one location on one shard. The lane outlives it: a restarted actor continues with the same lane.
 pub struct LocationActor {
     lane: Arc<LocationLane>,
 }
@@ -47,7 +47,7 @@ impl std::fmt::Debug for LocationLane {
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct RunCheck {
-    /// The check to run.
+    /// The specification of the check.
     pub spec: Arc<CheckSpec>,
     /// Checks with equal keys go to the same host.
     pub host_key: u64,
@@ -61,23 +61,23 @@ impl ToHost for RunCheck {
     }
 }
 
-/// The answer that a service waits for. Dropped without one, because an actor or a task died on the way, it answers that
-/// nothing was measured: the service would wait for ever.
+/// The reply that a service waits for. If it is dropped unsent, because an actor or a task died, it reports that nothing
+/// was measured: otherwise the service would wait for ever.
 #[derive(Debug)]
 pub struct Reply {
-    /// The attempt that it answers.
+    /// The attempt that is answered.
     attempt: Attempt,
-    /// Handed back, so that the service can tell an old answer.
+    /// Returned in the answer, so that the service can recognise an outdated one.
     sequence: u32,
-    /// The service that asks. Shared by all its checks: a clone of the address itself is an allocation, and ignores the
-    /// limit of the mailbox once.
+    /// The requesting service. Shared by all its checks: cloning the address itself allocates, and lets one message exceed
+    /// the limit of the mailbox.
     to: Arc<Addr<ServiceActor>>,
     /// Counts the attempt; `None` once it is answered.
     ticket: Option<Ticket>,
 }
 
 impl Reply {
-    /// The answer to this attempt, which counts as scheduled from now on.
+    /// Creates the reply to this attempt, which counts as scheduled from now on.
     pub(super) fn expected(
         attempt: Attempt,
         sequence: u32,
@@ -93,7 +93,6 @@ impl Reply {
         drop(self.to.try_send(StillSilent { attempt, sequence, started }));
     }
 
-    /// Gives it.
     pub(super) fn give(mut self, started: Instant, outcome: Outcome) {
         self.finish(started, outcome);
     }
@@ -101,8 +100,8 @@ impl Reply {
     fn finish(&mut self, started: Instant, outcome: Outcome) {
         let Some(ticket) = self.ticket.take() else { return };
         let Self { attempt, sequence, .. } = *self;
-        // A service that is gone has no use for the answer, and the ticket counts that; a living one's mailbox holds more
-        // than its locations can send.
+        // A deleted service does not need the answer, and the ticket counts that; a living one's mailbox has room for everything
+        // that its locations can send.
         drop(self.to.try_send(CheckFinished { attempt, sequence, started, outcome, ticket }));
     }
 }
@@ -120,7 +119,7 @@ impl LocationLane {
         Self { prober, lane: Mutex::new(Lane::new(limits)) }
     }
 
-    /// Checks that wait for a place.
+    /// Number of checks that wait for a slot.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.lock().waiting()
@@ -168,19 +167,19 @@ impl Handler<RunCheck> for LocationActor {
     }
 }
 
-/// Checks that wait are dropped.
+/// Drops waiting checks.
 impl Handler<Stop> for LocationActor {
     type Result = ();
 
     fn handle(&mut self, _: Stop, ctx: &mut Context<Self>) {
         let dropped = self.lane.lock().clear();
-        // Outside of the lock: each of them tells its service.
+        // Outside of the lock: dropping a check notifies its service.
         drop(dropped);
         ctx.stop();
     }
 }
 
-/// Runs a check and then those that waited for its place.
+/// Runs a check and then those that waited for its slot.
 async fn run(lane: Arc<LocationLane>, check: RunCheck) {
     let mut next = Some(check);
     while let Some(check) = next {
@@ -193,7 +192,7 @@ async fn run(lane: Arc<LocationLane>, check: RunCheck) {
     }
 }
 
-/// Runs one attempt. What is not up has to be confirmed before it is believed.
+/// Runs one attempt. A result other than up is confirmed before it is returned.
 pub async fn attempt(prober: &dyn Prober, spec: Arc<CheckSpec>) -> Outcome {
     attempt_or_say(prober, spec, || {}).await
 }
@@ -209,13 +208,13 @@ async fn attempt_or_say(prober: &dyn Prober, spec: Arc<CheckSpec>, silent: impl 
     confirmation.catch_unwind().await.unwrap_or(Outcome::Unmeasured(Trouble::Panicked))
 }
 
-/// One that ends later than it may was held up by us, whatever it says: the process was stopped, or kept from its
-/// processor.
+/// Runs one check. One that ends later than its limit was delayed by this process, whatever its result: the process was
+/// stopped, or got no processor time.
 async fn look(prober: &dyn Prober, spec: Arc<CheckSpec>, started: Instant, silent: impl FnOnce()) -> Outcome {
     let limit = spec.timeout + Duration::from_millis(OVERRUN_MS);
     let check = AssertUnwindSafe(async move { prober.probe(spec).await }).catch_unwind();
     let mut check = std::pin::pin!(check);
-    // One after the other: a check that is answered costs one timer.
+    // Two timeouts in a row and not at once: a check that is answered needs one timer only.
     let answer = match tokio::time::timeout(SILENCE.min(limit), check.as_mut()).await {
         Err(_) if SILENCE < limit => {
             silent();

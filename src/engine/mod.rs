@@ -1,12 +1,12 @@
-//! The engine: supervised actors that check services on time and decide what they are.
+//! The engine: supervised actors that check services on time and decide their status.
 //!
-//! - [`fleet`]: which services exist; places them on shards, restarts those that died.
+//! - [`fleet`]: all services; places them on shards, restarts those that died.
 //! - [`service`]: one actor per checked service; turns `model::watch` effects into messages and timers.
-//! - [`location`]: one actor per location and shard; bounded, polite, runs the checks.
+//! - [`location`]: one actor per location and shard; bounded, limited per host, runs the checks.
 //! - [`aggregator`]: one actor per shard; live figures, and batches for the recorder.
-//! - [`listening`]: when this process hears pings, and when it did not.
+//! - [`listening`]: the times in which this process receives pings.
 //!
-//! [`Engine`] is the only door. The engine never imports the store: facts leave it through a `Recipient`. A shard is one
+//! [`Engine`] is the only entry point. The engine never imports the store: facts leave it through a `Recipient`. A shard is one
 //! thread, and everything of a service happens on its shard, so that a check wakes no other thread.
 
 pub mod aggregator;
@@ -51,14 +51,14 @@ use crate::model::watch::Memory;
 use crate::stats::window::Window;
 use crate::supervise::{Handle, Placement, Stop, Supervisor};
 
-/// The timeout for the question whether the engine is alive.
+/// The timeout of the health request.
 const ANSWER_TAKES: Duration = Duration::from_secs(2);
 
 /// The parts from which an engine is built.
 pub struct EngineParts {
     /// The locations that check.
     pub roster: Arc<Roster>,
-    /// The probers that run the checks of each location in this process, which the roster names first, in its order.
+    /// The probers of the locations in this process, in the order of the roster, which lists these locations first.
     pub probers: Vec<Arc<dyn Prober>>,
     /// Wall time.
     pub clock: Clock,
@@ -72,7 +72,7 @@ pub struct EngineParts {
     pub supervisor: Supervisor,
 }
 
-/// The only door to the engine. Cheap to clone.
+/// The only entry point of the engine. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Engine {
     fleet: Handle<Fleet>,
@@ -85,13 +85,13 @@ pub struct Engine {
     started_at: Timestamp,
 }
 
-/// A service whose figures of the past are to be computed anew.
+/// A service whose past figures have to be recomputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UndonePast {
     shard: usize,
     /// The service.
     pub key: ServiceKey,
-    /// The moment up to which they are to be computed anew.
+    /// The time up to which they have to be recomputed.
     pub until: Timestamp,
 }
 
@@ -107,7 +107,7 @@ impl From<MailboxError> for EngineStopped {
 }
 
 impl Engine {
-    /// Starts shards and fleet; no service yet.
+    /// Starts shards and fleet, without any service.
     #[must_use]
     pub fn start(parts: &EngineParts) -> Self {
         let started_at = parts.clock.now();
@@ -132,62 +132,62 @@ impl Engine {
         }
     }
 
-    /// Begins to watch the service, or changes how it is watched. Returns when the change is in force: facts of the old
+    /// Starts to watch the service, or changes how it is watched. Returns once the change is effective: facts of the old
     /// definition that arrive later are dropped.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn apply(&self, definition: Arc<Definition>) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(Apply { definition, memory: None }).await?)
     }
 
-    /// Begins to watch a service that was watched before this process started.
+    /// Continues to watch a service that was watched before this process started.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn resume(&self, definition: Arc<Definition>, memory: Memory) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(Apply { definition, memory: Some(memory) }).await?)
     }
 
-    /// Takes in a ping, which is stored already. Returns when what it says is in force.
+    /// Processes a ping, which is stored already. Returns once its effect is visible.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn ping(&self, id: Id, ping: Ping) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(TakePing { id, ping }).await?)
     }
 
-    /// Lets these services be looked at now, as far as they are watched here.
+    /// Checks these services now; those that are not watched here are skipped.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn look_at(&self, services: Vec<Id>) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(LookAt(services)).await?)
     }
 
-    /// Forgets the service, whose last revision this was: results that are still under way are dropped, and so is a
-    /// definition that was read before and arrives later.
+    /// Removes the service, whose last revision was `revision`: pending results are dropped, and so is a definition that was
+    /// read before and arrives later.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn retire(&self, id: Id, key: ServiceKey, revision: i64) -> Result<(), EngineStopped> {
         self.fleet.send(Retire { id, revision }).await?;
         self.shard_of(id).figures.untrack(key);
         Ok(())
     }
 
-    /// Lets services of these partitions be watched, which were released before.
+    /// Permits services of these partitions, which were released before.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn permit(&self, partitions: Partitions) -> Result<(), EngineStopped> {
         Ok(self.fleet.send(Permit(partitions)).await?)
     }
 
-    /// Hands every fact to the sink. Returns when it has them.
+    /// Sends every fact to the sink. Returns once the sink has them.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn flush(&self) -> Result<(), EngineStopped> {
         for shard in self.shards.iter() {
             shard.aggregator.send(Flush).await?;
@@ -195,11 +195,11 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends the watch of all services of these partitions, which another node goes on with. Returns when their last facts
-    /// are on their way to the sink.
+    /// Ends the watch of all services of these partitions, which another node continues. Returns once their last facts are
+    /// on their way to the sink.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn release(&self, partitions: Partitions) -> Result<(), EngineStopped> {
         self.fleet.send(Release(partitions)).await?;
         self.shards.iter().for_each(|shard| shard.figures.untrack_all(partitions));
@@ -212,17 +212,17 @@ impl Engine {
         self.shard_of(id).figures.prime(key, before);
     }
 
-    /// The history knows more of the past of a service than before.
+    /// Notes that the past of a service has changed in the history.
     pub fn past_changed(&self, service: ServiceAddress) {
         self.shard_of(service.id).figures.past_changed(service.key);
     }
 
-    /// A service cannot be reached any more because of another one, or can be reached again; saying it again does no harm.
+    /// Notes that a service has become unreachable because of another one, or reachable again. Idempotent.
     pub fn set_unreachable(&self, service: ServiceAddress, is_unreachable: bool) {
         self.shard_of(service.id).figures.set_unreachable(service.key, is_unreachable);
     }
 
-    /// Returns the services whose figures are to be computed anew: the wall clock was set back, or their past has changed.
+    /// Returns the services whose figures have to be recomputed: the wall clock was set back, or their past has changed.
     #[must_use]
     pub fn undone(&self) -> Vec<UndonePast> {
         let of_shard = |(shard, of_shard): (usize, &Arc<Shard>)| {
@@ -238,11 +238,11 @@ impl Engine {
         self.shards[shard].figures.replace_past(key, until, before);
     }
 
-    /// Returns a present snapshot of each of these services, in their order. One message per shard, however many there
-    /// are.
+    /// Returns a present snapshot of each of these services, in their order. Sends one message per shard for any number of
+    /// services.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn snapshots(&self, services: &[ServiceAddress]) -> Result<Vec<Snapshot>, EngineStopped> {
         let now = self.clock.now();
         let mut found = vec![Snapshot::default(); services.len()];
@@ -261,10 +261,10 @@ impl Engine {
         Ok(found)
     }
 
-    /// Returns every service that is watched, by id.
+    /// Returns every watched service, by id.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn watched(&self) -> Result<HashMap<Id, WatchedService>, EngineStopped> {
         Ok(self.fleet.send(WatchedServices).await?)
     }
@@ -272,7 +272,7 @@ impl Engine {
     /// Returns the lateness of check starts since the last report.
     ///
     /// # Errors
-    /// [`EngineStopped`].
+    /// When the engine has stopped ([`EngineStopped`]).
     pub async fn lateness(&self) -> Result<LatenessReport, EngineStopped> {
         let mut sum = LatenessReport::default();
         for shard in self.shards.iter() {
@@ -281,31 +281,31 @@ impl Engine {
         Ok(sum)
     }
 
-    /// True if the engine answers: its fleet takes messages.
+    /// Returns true if the engine answers: its fleet processes messages.
     pub async fn is_alive(&self) -> bool {
         let answer = self.fleet.send(AreYouThere);
         tokio::time::timeout(ANSWER_TAKES, answer).await.is_ok_and(|answer| answer.is_ok())
     }
 
-    /// Returns the counts of what was done and what was not, since the start.
+    /// Returns the counters since the start.
     #[must_use]
     pub fn counters(&self) -> Arc<Counters> {
         Arc::clone(&self.counters)
     }
 
-    /// Returns the locations that check, with what is known of each.
+    /// Returns the locations that check, with the known state of each.
     #[must_use]
     pub fn roster(&self) -> Arc<Roster> {
         Arc::clone(&self.roster)
     }
 
-    /// Returns when this process listens for pings.
+    /// Returns the times in which this process listens for pings.
     #[must_use]
     pub fn listening(&self) -> Arc<Listening> {
         Arc::clone(&self.listening)
     }
 
-    /// Now.
+    /// Returns the present wall time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
@@ -317,7 +317,7 @@ impl Engine {
         self.started_at
     }
 
-    /// Stops looking, hands every fact to the sink, and ends the shards' threads.
+    /// Stops all checks, sends every fact to the sink, and ends the shards' threads.
     pub async fn stop(&self) {
         if self.fleet.send(RetireAll).await.is_err() {
             tracing::warn!("the fleet had stopped before");
@@ -328,7 +328,7 @@ impl Engine {
             }
             shard.close().await;
         }
-        // It may have ended before.
+        // The fleet may have ended already.
         let _ = self.fleet.send(Stop).await;
         for arbiter in self.arbiters.iter() {
             arbiter.stop();

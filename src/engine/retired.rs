@@ -1,8 +1,8 @@
-//! The services that were deleted lately.
+//! The recently deleted services.
 //!
-//! Whoever reads a service and announces it is not alone: it may be deleted in between, and its definition then arrives
-//! after the end. So the last revision of a retired service is remembered for [`KEPT`] at least, which is longer than
-//! anybody takes from the reading to the announcing: nothing up to that revision starts it again.
+//! A service may be deleted between the moment when its definition is read and the moment when it is applied; the definition
+//! then arrives after the end. So the last revision of a retired service is remembered for at least [`KEPT`], which is longer
+//! than that ever takes: no revision up to it starts the service again.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::id::Id;
 /// The shortest time that an id is remembered.
 const KEPT: Duration = Duration::from_secs(600);
 
-/// Last revisions in two generations: the younger one becomes the elder, and the elder is forgotten.
+/// Last revisions in two generations: when the younger one becomes the elder, the previous elder is dropped.
 #[derive(Debug)]
 pub(super) struct Retired {
     young: HashMap<Id, i64>,
@@ -29,7 +29,7 @@ impl Default for Retired {
 }
 
 impl Retired {
-    /// Remembers that a service is gone, and its last revision.
+    /// Remembers that a service was deleted, and its last revision.
     pub(super) fn note(&mut self, id: Id, revision: i64) {
         if self.since.elapsed() >= KEPT {
             self.elder = std::mem::take(&mut self.young);

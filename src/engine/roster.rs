@@ -1,7 +1,7 @@
-//! The locations that the engine knows, and what it keeps of each: counts, suspicion, and the way to one elsewhere.
+//! The locations that the engine knows, with the state of each: counters, suspicion, and the recipient of a remote one.
 //!
-//! A location is named by a key that no other ever gets while the process runs, so the roster may grow while services
-//! are watched. Whoever holds a key of a location that is not known here finds nothing.
+//! The key of a location is never reused while the process runs, so locations can be added while services are watched. A
+//! key that is unknown here finds no location.
 
 mod blindness;
 mod look_record;
@@ -25,7 +25,7 @@ use crate::model::suspicion::Suspicion;
 use crate::model::watch::RoundKeeper;
 use crate::probe::prober::Prober;
 
-/// A location that has said nothing for longer is offline, in milliseconds.
+/// A location without a message for longer is offline, in milliseconds.
 const OFFLINE_MS: i64 = 60_000;
 
 /// All locations, in the order in which they became known.
@@ -34,7 +34,7 @@ pub struct Roster {
     known: RwLock<Vec<Arc<KnownLocation>>>,
 }
 
-/// One location, as all shards share it.
+/// One location, shared by all shards.
 #[derive(Debug)]
 pub struct KnownLocation {
     /// Its number within this process.
@@ -44,18 +44,18 @@ pub struct KnownLocation {
     /// Finished checks by type and result.
     finished: [[Count; CheckStatus::ALL.len()]; CheckType::ALL.len()],
     suspicion: Mutex<Suspicion>,
-    /// What its attempts did lately.
+    /// Recent outcomes of its attempts.
     looks: LookRecord,
     reach: Reach,
-    /// Of one elsewhere: what it has last said of itself.
+    /// Last report of a remote location about itself.
     last_seen: Mutex<Option<Arc<LastSeen>>>,
-    /// Of one elsewhere: when it has last said that it is well after it had been impaired.
+    /// Time at which a remote location last reported its recovery from an impairment.
     recovered_at: Mutex<Option<Timestamp>>,
-    /// It is no longer in use.
+    /// True if it is no longer in use.
     is_retired: AtomicBool,
 }
 
-/// A location is to look at a service at once, or more often.
+/// A request to a location to check a service at once, or more often.
 #[derive(Clone, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct Urged {
@@ -63,23 +63,23 @@ pub struct Urged {
     pub location: LocationCode,
     /// The service.
     pub service: Id,
-    /// It is to look at once instead of waiting for its turn.
+    /// True if it has to check at once instead of at its scheduled time.
     pub look_now: bool,
-    /// It is to look more often for so many milliseconds; 0 ends that. Not a time: their clocks may differ.
+    /// Milliseconds for which it has to check more often; 0 ends that. A duration and not a time, because clocks differ.
     pub hurry_ms: i64,
 }
 
-/// The way to a location.
+/// The way to reach a location.
 enum Reach {
-    /// It is in this process: every shard has a lane to it. What runs its checks is known once the engine has started.
+    /// In this process: every shard has a lane to it. Its prober is known once the engine has started.
     Here(OnceLock<Arc<dyn Prober>>),
-    /// It is in another process and keeps its own schedule; this takes what it is asked for. The actor behind it may die,
-    /// and another takes its place.
+    /// In another process, with its own schedule; requests are sent to this recipient. The actor behind it may die and be
+    /// replaced.
     Elsewhere(Mutex<Recipient<Urged>>),
 }
 
 impl Roster {
-    /// A roster of these locations of this process.
+    /// Creates a roster of these locations of this process.
     #[must_use]
     pub fn new(locations: Vec<Location>) -> Self {
         let numbered = (0..).map(LocationKey::new).zip(locations);
@@ -88,8 +88,8 @@ impl Roster {
         Self { known: RwLock::new(known.collect()) }
     }
 
-    /// Adds a location in another process, which is asked to look through `urges`. One with this code that is known
-    /// already keeps its key and its counts, and is asked through `urges` from now on; one in this process stays as it is.
+    /// Adds a location in another process; requests to it are sent through `urges`. If the code is known already, the
+    /// location keeps its key and counters and gets the new recipient; a location in this process is not changed.
     pub fn add_elsewhere(&self, location: Location, urges: Recipient<Urged>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.iter().find(|known| known.location.code == location.code) {
@@ -99,7 +99,7 @@ impl Roster {
         known.push(Arc::new(KnownLocation::new(key, location, Reach::Elsewhere(Mutex::new(urges)))));
     }
 
-    /// These run the checks of the locations in this process, in their order.
+    /// Sets the probers of the locations in this process, in their order.
     pub(super) fn look_through(&self, probers: &[Arc<dyn Prober>]) {
         for (known, prober) in self.lock().iter().zip(probers) {
             if let Reach::Here(through) = &known.reach {
@@ -120,7 +120,7 @@ impl Roster {
         self.lock().iter().filter(|known| known.is_used()).map(|known| known.location.code.clone()).collect()
     }
 
-    /// Takes a location in another process out of use, or into use again; whether that is news.
+    /// Takes a location in another process out of use, or into use again; returns true if that is a change.
     pub fn set_used(&self, code: &LocationCode, is_used: bool) -> bool {
         let known = self.lock().iter().find(|known| known.location.code == *code).map(Arc::clone);
         let elsewhere = known.filter(|known| known.is_elsewhere());
@@ -139,7 +139,7 @@ impl Roster {
         self.lock().iter().find(|known| known.location.code.as_str() == code).map(Arc::clone)
     }
 
-    /// Returns the locations that check the service: the assigned ones that are known, or all.
+    /// Returns the locations that check the service: the assigned ones that are known, or all if none are assigned.
     pub(super) fn chosen(&self, assigned: Option<&[String]>) -> Vec<Arc<KnownLocation>> {
         match assigned {
             Some(codes) => {
@@ -150,8 +150,8 @@ impl Roster {
         }
     }
 
-    /// Returns true if one of the locations that check the service can be asked to: it was heard lately, or not yet, and has its
-    /// network.
+    /// Returns true if at least one location that checks the service can be asked: it reported recently or is new, and has
+    /// its network.
     #[must_use]
     pub fn is_any_within_reach(&self, assigned: Option<&[String]>, now: Timestamp) -> bool {
         let is_away = |known: &KnownLocation| known.last_seen_at(now).is_some() && !known.is_online(now);
@@ -178,7 +178,7 @@ impl KnownLocation {
         }
     }
 
-    /// Returns the keeper of its schedule.
+    /// Returns who keeps the schedule of its checks.
     #[must_use]
     pub const fn round(&self) -> RoundKeeper {
         match self.reach {
@@ -187,38 +187,38 @@ impl KnownLocation {
         }
     }
 
-    /// Returns true if it is in another process.
+    /// Returns true if the location is in another process.
     #[must_use]
     pub const fn is_elsewhere(&self) -> bool {
         matches!(self.reach, Reach::Elsewhere(_))
     }
 
-    /// Returns what a location in another process has last said of itself.
+    /// Returns the last report of a location in another process.
     #[must_use]
     pub fn last_seen(&self) -> Option<Arc<LastSeen>> {
         self.last_seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns when it was last heard: one of this process is as alive as the process that asks at `now`.
+    /// Returns the time of its last report; a location in this process counts as seen at `now`.
     #[must_use]
     pub fn last_seen_at(&self, now: Timestamp) -> Option<Timestamp> {
         if self.is_elsewhere() { self.last_seen().map(|seen| seen.at) } else { Some(now) }
     }
 
-    /// Returns true if it was heard not too long ago.
+    /// Returns true if its last report is recent enough.
     #[must_use]
     pub fn is_online(&self, now: Timestamp) -> bool {
         self.last_seen_at(now).is_some_and(|at| now.ms_since(at) <= OFFLINE_MS)
     }
 
-    /// Returns true if it has lost its own network, or none of its attempts looks, as far as it is known here: one in another
-    /// process says so itself.
+    /// Returns true if it has lost its own network, or none of its attempts measures, as far as this process knows: a remote
+    /// location reports this itself.
     #[must_use]
     pub fn is_impaired(&self) -> bool {
         self.impaired_by().is_some()
     }
 
-    /// Returns why it is impaired.
+    /// Returns the reason of its impairment.
     #[must_use]
     pub fn impaired_by(&self) -> Option<Trouble> {
         let is_cut_off = match &self.reach {
@@ -228,26 +228,26 @@ impl KnownLocation {
         self.blind_by().or_else(|| is_cut_off.then_some(Trouble::LocationImpaired))
     }
 
-    /// Returns how it is in the eyes of this organisation, at `now`.
+    /// Returns its standing for this organisation at `now`.
     #[must_use]
     pub fn standing(&self, organisation: i64, now: Timestamp) -> Standing {
         if self.is_online(now) { of_online(self.is_set_aside(organisation)) } else { Standing::Offline }
     }
 
-    /// Returns how it is in the eyes of every organisation, at `now`.
+    /// Returns its standing for all organisations together at `now`.
     #[must_use]
     pub fn standing_for_all(&self, now: Timestamp) -> Standing {
         let is_set_aside = || self.is_impaired() || self.suspicion().is_suspect_for_all();
         if self.is_online(now) { of_online(is_set_aside()) } else { Standing::Offline }
     }
 
-    /// Returns true if it is online, and no organisation suspects it, at `now`.
+    /// Returns true if it is online and no organisation suspects it, at `now`.
     #[must_use]
     pub fn is_well_for_all(&self, now: Timestamp) -> bool {
         self.is_online(now) && !self.is_impaired() && !self.suspicion().is_suspect_for_any()
     }
 
-    /// Returns when it had its network back, if it has ever lost it, as far as it is known here at `now`.
+    /// Returns the time at which its network returned, if it was ever lost, as far as this process knows at `now`.
     pub(super) fn recovered_at(&self, now: Timestamp) -> Option<Timestamp> {
         match &self.reach {
             Reach::Here(through) => {
@@ -262,7 +262,7 @@ impl KnownLocation {
         }
     }
 
-    /// Notes what it says of itself.
+    /// Stores the location's last report.
     pub fn note_seen(&self, seen: LastSeen) {
         self.note_blindness(self.last_seen().as_deref(), &seen);
         if !seen.is_impaired && self.is_impaired() {
@@ -281,25 +281,25 @@ impl KnownLocation {
         &self.finished[check_type as usize][status as usize]
     }
 
-    /// Passes on what the location is asked for. What its recipient has no room for is lost: the location looks when its
-    /// turn comes.
+    /// Sends a request to the location. A request for which the recipient has no room is lost: the location then checks at
+    /// its scheduled time.
     pub(super) fn urge(&self, urged: Urged) {
         let Reach::Elsewhere(urges) = &self.reach else { return };
-        // Sent under the lock: a clone would ignore the limit of the mailbox once.
+        // Sent under the lock: a clone would let one message exceed the limit of the mailbox.
         let sent = urges.lock().unwrap_or_else(PoisonError::into_inner).try_send(urged);
         if sent.is_err() {
             tracing::debug!(location = %self.location.code, "a request to look now is lost");
         }
     }
 
-    /// Another actor takes from now on what the location is asked for.
+    /// Replaces the recipient of requests.
     fn ask_through(&self, urges: Recipient<Urged>) {
         if let Reach::Elsewhere(before) = &self.reach {
             *before.lock().unwrap_or_else(PoisonError::into_inner) = urges;
         }
     }
 
-    /// Notes an opinion of the location; says so when that makes or clears a suspect.
+    /// Notes whether a vote of the location contradicts the others; logs it when that makes or clears a suspect.
     pub(super) fn note_opinion(&self, organisation: i64, service: ServiceKey, contradicts: bool) {
         let mut suspicion = self.suspicion();
         let before = suspicion.is_suspect(organisation);

@@ -1,6 +1,6 @@
-//! One actor per checked service: it owns the watch over it and nothing else.
+//! One actor per checked service: it owns the watch over the service and nothing else.
 //!
-//! The decisions are `model::watch`; this turns its effects into messages and a single timer. A change of the
+//! All decisions are made by `model::watch`; this turns its effects into messages and a single timer. A change of the
 //! definition raises the sequence number, and answers with an older number are dropped: that one rule removes
 //! most races.
 
@@ -41,13 +41,13 @@ pub struct ServiceActor {
     pub(super) definition: Arc<Definition>,
     pub(super) shard: Arc<Shard>,
     pub(super) watching: Watching,
-    /// Until it starts; boxed, for it stays away after that.
+    /// State to resume from; taken at start, so it is boxed.
     memory: Option<Box<Memory>>,
     sequence: u32,
     timer: Option<SpawnHandle>,
     /// The moment for which the timer was set.
     timer_due: Option<Instant>,
-    /// It waits until then although more is due: the process has stood still.
+    /// True while it waits although more is due: the process has stood still.
     is_held: bool,
     anchor: (Timestamp, Instant),
     /// The address to which its checks answer.
@@ -67,7 +67,7 @@ pub struct CheckFinished {
     pub attempt: Attempt,
     /// The sequence number it was started with.
     pub sequence: u32,
-    /// The time at which it really started: a moment that no setting of the wall clock moves.
+    /// The time at which it really started: monotonic, so that setting the wall clock does not move it.
     pub started: Instant,
     /// The outcome of the attempt.
     pub outcome: Outcome,
@@ -75,11 +75,10 @@ pub struct CheckFinished {
     pub ticket: Ticket,
 }
 
-/// An attempt that is under way has had no answer for long.
+/// A running attempt has not been answered for a long time.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) struct StillSilent {
-    /// The attempt.
     pub(super) attempt: Attempt,
     /// The sequence number it was started with.
     pub(super) sequence: u32,
@@ -87,7 +86,7 @@ pub(super) struct StillSilent {
     pub(super) started: Instant,
 }
 
-/// Look now, from every location.
+/// Check now, from every location.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct LookNow;
@@ -119,7 +118,7 @@ impl ServiceActor {
         }
     }
 
-    /// The wall time, after accounting for a clock that was set meanwhile.
+    /// Returns the wall time, after accounting for a clock that was set since the last call.
     pub(super) fn now(&mut self) -> Timestamp {
         let (wall, instant) = (self.shard.clock.now(), Instant::now());
         let passed_ms = signed(instant.duration_since(self.anchor.1).as_millis());
@@ -146,8 +145,8 @@ impl ServiceActor {
         self.apply(effects, ctx);
     }
 
-    /// Returns the memory with which the next watch may go on. If nothing that was measured holds any longer, the
-    /// status ends at once.
+    /// Returns the memory with which the next watch may continue. If no measurement is valid any longer, the status ends
+    /// at once.
     fn hand_over(
         &mut self,
         before: &Definition,
@@ -164,7 +163,7 @@ impl ServiceActor {
         watch.memory().without_votes()
     }
 
-    /// Returns the reason why earlier results hold no longer.
+    /// Returns the reason why earlier results are no longer valid.
     fn ending(&self) -> ChangeCause {
         if self.definition.is_paused { ChangeCause::Paused } else { ChangeCause::Reconfigured }
     }
@@ -175,7 +174,7 @@ impl ServiceActor {
         self.set_timer(ctx);
     }
 
-    /// [`Self::set_timer`] follows.
+    /// Carries out the effects; the caller then calls [`Self::set_timer`].
     pub(super) fn carry_out(&mut self, effects: Vec<Effect>) {
         let reason = ChangeReason::from_effects(&effects);
         for effect in effects {
@@ -191,7 +190,7 @@ impl ServiceActor {
         }
     }
 
-    /// Without room the location keeps to the rhythm of a hurry.
+    /// Requests an early check; without recheck budget the location keeps to its fast-recheck interval.
     fn hasten(&mut self, slot: usize) {
         let Some(task) = &self.definition.task else { return };
         let Some(key) = task.locations.get(slot) else { return };
@@ -232,7 +231,7 @@ impl ServiceActor {
         self.shard.figures.take_result(record, measured_until);
     }
 
-    /// Returns the location that a result comes from, and the role of that location. The result is counted there.
+    /// Returns the location that a result comes from, and its role. The result is counted at that location.
     fn source(&self, finished: &Finished) -> Option<(LocationCode, ProbeRole)> {
         if self.definition.check_type == CheckType::Heartbeat {
             return Some((LocationCode::push(), ProbeRole::Full));

@@ -24,7 +24,7 @@ use crate::supervise::{Handle, Placement, Stop, Supervised as _};
 /// The threads on which the shards run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// So many; 0 = one per core.
+    /// This number of own threads; 0 = one per core.
     Own(usize),
     /// One shard on the caller's thread: tests pause its time.
     Current,
@@ -43,35 +43,35 @@ pub struct Shard {
     pub figures: Arc<Figures>,
     /// Answers questions about the figures.
     pub aggregator: Handle<Aggregator>,
-    /// The locations.
+    /// The locations that check.
     pub roster: Arc<Roster>,
     /// Wall time.
     pub clock: Clock,
-    /// The counts of what was done and what was not.
+    /// The counters of the engine.
     pub counters: Arc<Counters>,
-    /// When this process listens for pings.
+    /// The times in which this process listens for pings.
     pub listening: Arc<Listening>,
-    /// Only its own thread plans.
+    /// The planned first checks; used by the shard's own thread only.
     first_looks: Mutex<FirstLooks>,
-    /// The room for haste of each lane.
+    /// The recheck budget of each lane.
     haste: Box<[Mutex<Haste>]>,
     started: Instant,
-    /// Other nodes watch services as well, and take those of a node that stands still.
+    /// True if other nodes watch services too, and take those of a node that stands still.
     is_among_others: AtomicBool,
 }
 
 impl Shard {
-    /// True once other nodes may take services of this one.
+    /// Returns true once other nodes may take services of this one.
     pub(super) fn is_among_others(&self) -> bool {
         self.is_among_others.load(Ordering::Relaxed)
     }
 
-    /// From now on other nodes may take services: this one was told to let go of some, as each node is when it begins.
+    /// Notes that other nodes may take services: this node had to release some, as each node does when it starts.
     pub(super) fn note_others(&self) {
         self.is_among_others.store(true, Ordering::Relaxed);
     }
 
-    /// Plans the first look of a service that is checked every `interval_ms`; returns how long it waits, in milliseconds.
+    /// Plans the first check of a service that is checked every `interval_ms`; returns its wait in milliseconds.
     pub(super) fn plan_first_look(&self, interval_ms: i64) -> i64 {
         let now_ms = self.running_ms();
         let mut looks = self.first_looks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +79,7 @@ impl Shard {
         i64::try_from(wait_ms).unwrap_or_default()
     }
 
-    /// Takes the room for one early check of a location towards a host, if there is some.
+    /// Takes one early check of a location towards a host from the recheck budget; returns false if it is used up.
     pub(super) fn takes_haste(&self, key: LocationKey, host_key: u64) -> bool {
         let haste = self.haste.get(key.index());
         let now_ms = self.running_ms();
@@ -90,15 +90,15 @@ impl Shard {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Returns the lane of a location; `None` of one that is in another process.
+    /// Returns the lane of a location; `None` for one in another process.
     pub(super) fn lane(&self, key: LocationKey) -> Option<&Handle<LocationActor>> {
         self.lanes.get(key.index())
     }
 
-    /// Ends its actors. A timer would keep the aggregator alive without an address, and lanes may hold waiting checks.
+    /// Ends its actors: a timer would keep the aggregator alive without an address, and lanes may hold waiting checks.
     pub(super) async fn close(&self) {
         let lanes = self.lanes.iter().map(|lane| lane.send(Stop));
-        // Whoever has ended already needs no ending.
+        // An actor that has ended already needs no message.
         let _ = join(join_all(lanes), self.aggregator.send(Stop)).await;
     }
 }

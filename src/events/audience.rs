@@ -1,4 +1,4 @@
-//! Those who are told the same: listeners with one sight and one filter. Each event is worded once for all of them.
+//! Audiences: listeners with the same visibility and filter. Each event is rendered once for all of them.
 
 use std::future::Future;
 use std::ops::Range;
@@ -10,29 +10,29 @@ use tokio::sync::broadcast;
 
 use crate::events::fact::{Fact, Origin};
 
-/// An event cannot be told, because a database does not answer.
+/// An event cannot be rendered, because a database does not answer.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotTold(pub String);
 
-/// The words of facts for one audience.
+/// The rendered events of an audience.
 pub type Words<'a> = Pin<Box<dyn Future<Output = Result<Vec<Told>, NotTold>> + 'a>>;
 
-/// Words facts for an audience: leaves out what it may not see or does not want.
+/// Renders facts for an audience: omits those that it may not see or does not want.
 pub trait Tell: Send + Sync {
-    /// Words these facts, all of them of the audience's organisation, in their order.
+    /// Renders these facts, all of the audience's organisation, in their order.
     fn tell<'a>(&'a self, facts: &'a [Fact]) -> Words<'a>;
 
     /// Returns true if results are wanted.
     fn wants_results(&self) -> bool;
 }
 
-/// An event as it is sent.
+/// A rendered event.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// The identity of what it tells.
+    /// The identity of the fact.
     pub origin: Origin,
-    /// Its lines.
+    /// Its text, in the lines of the stream.
     pub text: String,
 }
 
@@ -54,19 +54,19 @@ impl Round {
         Self { bytes: text.into(), parts }
     }
 
-    /// The number of events.
+    /// Number of events.
     #[must_use]
     pub fn events(&self) -> usize {
         self.parts.len()
     }
 
-    /// All of it.
+    /// Returns all events.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.bytes.clone()
     }
 
-    /// The events that are wanted; how many they are.
+    /// Returns the wanted events, and their number.
     pub fn only(&self, is_wanted: impl Fn(&Origin) -> bool) -> (Bytes, usize) {
         let wanted = self.parts.iter().filter(|(origin, _)| is_wanted(origin));
         let (mut text, mut count) = (Vec::new(), 0);
@@ -78,7 +78,7 @@ impl Round {
     }
 }
 
-/// Those who are told the same.
+/// Listeners that receive the same events.
 pub struct Audience {
     /// Database key of its organisation.
     pub(super) organisation: i64,
@@ -95,7 +95,7 @@ impl Audience {
         self.rounds.subscribe()
     }
 
-    /// Words facts for whoever is told them alone.
+    /// Renders facts for a single listener.
     ///
     /// # Errors
     /// When a database does not answer.
@@ -103,10 +103,10 @@ impl Audience {
         self.teller.tell(facts).await
     }
 
-    /// Tells these facts. Whoever is behind is not waited for.
+    /// Publishes these facts, without waiting for slow listeners.
     pub(super) async fn tell(&self, facts: &[Fact]) {
         match self.words(facts).await {
-            // It may have lost its last listener.
+            // The last listener may be gone.
             Ok(told) if !told.is_empty() => drop(self.rounds.send(Some(Arc::new(Round::of(told))))),
             Ok(_) => {}
             Err(error) => {
@@ -116,12 +116,12 @@ impl Audience {
         }
     }
 
-    /// Returns true if those who listen want results.
+    /// Returns true if the listeners want results.
     pub(super) fn wants_results(&self) -> bool {
         self.rounds.receiver_count() > 0 && self.teller.wants_results()
     }
 
-    /// Ends the streams of all who listen: what they missed they are told when they come again.
+    /// Ends the streams of all listeners, which read missed events when they reconnect.
     pub(super) fn cut_off(&self) {
         drop(self.rounds.send(None));
     }

@@ -1,7 +1,7 @@
-//! The results that other nodes store: asked for while somebody listens, four times a second.
+//! The results that other nodes store, polled four times a second while there are listeners.
 //!
-//! What a node does not tell it is asked for again from the same place on. Where something is missing all the same (it has begun
-//! anew, or is gone), those who listen to results come again, and are told from the history.
+//! After a missing answer the node is polled again from the same position. If results are missing nevertheless (the node has
+//! restarted or is gone), listeners to results are disconnected, and read them from the history when they reconnect.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,14 +16,14 @@ use crate::clock::guard::ClockGuard;
 use crate::model::history::CheckRecord;
 use crate::model::node::NodeName;
 
-/// The interval between two questions.
+/// The poll interval.
 const EVERY: Duration = Duration::from_millis(250);
-/// Questions to one node in a row.
+/// Maximum number of consecutive requests to one node.
 const IN_A_ROW: usize = 20;
-/// Results of other nodes that wait to be told.
+/// Maximum number of waiting results of other nodes.
 const WAITING: usize = 50_000;
 
-/// What other nodes have told.
+/// The results received from other nodes.
 #[derive(Debug, Default)]
 pub(super) struct Elsewhere(Mutex<State>);
 
@@ -35,33 +35,33 @@ struct State {
     has_begun: bool,
 }
 
-/// How far a node has told.
+/// The position of a node.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     place: Option<Place>,
-    /// Everything that it had stored by then has been told, in Unix milliseconds.
+    /// All results that it had stored by this time are received, in Unix milliseconds.
     heard_at_ms: i64,
 }
 
-/// What has come since the last time.
+/// The results received since the last call.
 #[derive(Debug)]
 pub(super) struct Heard {
     /// Results, each once.
     pub(super) results: Vec<CheckRecord>,
-    /// Some are missing.
+    /// True if some are missing.
     pub(super) is_missing_some: bool,
-    /// The time by which every node has told what it had stored; `None` = there is no other node.
+    /// The time up to which the stored results of every node are received; `None` = there is no other node.
     pub(super) heard_at_ms: Option<i64>,
 }
 
 impl Elsewhere {
-    /// Asks all others where they are: what they store from now on is told.
+    /// Reads the present positions of all other nodes: later results are published.
     pub(super) async fn begin(&self, announcer: &Announcer, guard: &ClockGuard) {
         self.ask(announcer, guard, false).await;
         self.state().has_begun = true;
     }
 
-    /// Asks again and again, until the future is dropped.
+    /// Polls repeatedly, until the future is dropped.
     pub(super) async fn follow(
         &self,
         announcer: &Announcer,
@@ -76,7 +76,7 @@ impl Elsewhere {
         }
     }
 
-    /// Takes what has come.
+    /// Takes the received results.
     pub(super) fn take(&self) -> Heard {
         let mut state = self.state();
         Heard {
@@ -111,7 +111,7 @@ impl Elsewhere {
 }
 
 impl State {
-    /// These are all other nodes. Nobody knows what one that is gone has stored at last.
+    /// Sets the other nodes. The last results of a node that is gone may be missing.
     fn know(&mut self, nodes: &[NodeName], now_ms: i64) {
         let before = self.nodes.len();
         self.nodes.retain(|node, _| nodes.contains(node));
@@ -150,7 +150,7 @@ mod tests {
         Recent { place, results: Vec::new(), is_whole, has_more: false }
     }
 
-    /// A node that was there from the start, answers, begins anew, and goes; another one comes.
+    /// A known node that answers, restarts its count, and disappears; another one appears.
     #[test]
     fn who_listens_comes_again_when_something_is_missing_and_only_then() {
         let elsewhere = Elsewhere::default();

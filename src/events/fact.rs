@@ -1,4 +1,4 @@
-//! What events tell of, and the place of each in the order of its kind.
+//! The facts behind events, and the position of each in the order of its kind.
 
 use std::sync::Arc;
 
@@ -8,45 +8,45 @@ use crate::model::service::ServiceKey;
 use crate::store::events::Event;
 use crate::store::history::feed::NumberedChange;
 
-/// How far somebody has been told.
+/// A position up to which events are published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
-    /// Number of a status change: all of those up to it have been told.
+    /// Number of the last published status change.
     pub change: i64,
-    /// Number of what became of an incident or a maintenance: all up to it has been told.
+    /// Number of the last published change of an incident or a maintenance.
     pub event: i64,
-    /// The time at which this was so, in Unix milliseconds: results stored by then have been told.
+    /// The time of this position, in Unix milliseconds: results stored by then are published.
     pub at_ms: i64,
 }
 
-/// Something that events tell of.
+/// A fact to publish as an event.
 #[derive(Clone, Debug)]
 pub struct Fact {
     /// Database key of the organisation.
     pub organisation: i64,
-    /// How far whoever has been told this has been told.
+    /// Cursor after this fact.
     pub cursor: Cursor,
-    /// What happened.
+    /// The change.
     pub what: What,
 }
 
-/// What happened.
+/// The kinds of facts.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// The measured status of a service has changed.
+    /// A change of a service's measured status.
     Change(NumberedChange),
-    /// Something became of an incident or a maintenance.
+    /// A change of an incident or a maintenance.
     Event(Event),
     /// A check has ended.
     Result(Arc<CheckRecord>),
 }
 
-/// The identity of a fact: what is told once is not told again.
+/// The identity of a fact: a listener receives each one once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// A status change, by its number.
     Change(i64),
-    /// What became of an incident or a maintenance, by the number of the last change that is told with it.
+    /// A change of an incident or a maintenance, by the number of the last change published with it.
     Event(i64),
     /// A result: service, location and start.
     Result(ServiceKey, String, Timestamp),
@@ -65,7 +65,7 @@ impl What {
         }
     }
 
-    /// The services that it concerns, and those that it concerned until then.
+    /// The services concerned, including those concerned before the change.
     pub fn services(&self) -> impl Iterator<Item = ServiceKey> {
         let (services, former): (&[ServiceKey], &[ServiceKey]) = match self {
             Self::Change(change) => (std::slice::from_ref(&change.change.service), &[]),

@@ -1,40 +1,40 @@
-//! How far a table whose rows are numbered has been read.
+//! The position up to which a table with numbered rows has been read.
 //!
-//! On PostgreSQL a row may become visible after one with a larger number: the last seconds are read again, and what was read
-//! before is left out.
+//! On PostgreSQL a row may become visible after one with a larger number: the rows of the last seconds are read again, and
+//! known ones are skipped.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The time after which every smaller number is taken to be visible, or never will be. A row gets its number in one of the last
+/// The time after which every smaller number counts as visible or rolled back. A row gets its number in one of the last
 /// statements of its transaction; one statement may take 30 s, of which 5 s for each lock, before PostgreSQL ends it, and the
 /// commit comes after that.
 const OVERLAP: Duration = Duration::from_secs(60);
-/// Numbers before the newest that are looked at for some that are not visible yet.
+/// Number of rows before the newest that are searched for late ones.
 pub(super) const BEHIND: i64 = 500;
 
-/// How far it has been read.
+/// The read position.
 #[derive(Debug)]
 pub(super) struct Numbers {
     settled: i64,
-    /// Numbers above that have been read.
+    /// Numbers above the settled one that have been read.
     seen: BTreeSet<i64>,
-    /// The largest number that had been read at a time.
+    /// The largest number read at each of several times.
     marks: VecDeque<(Instant, i64)>,
-    /// Numbers may become visible out of order.
+    /// True if numbers may become visible out of order.
     is_shared: bool,
 }
 
 impl Numbers {
-    /// Reads behind this number.
+    /// Starts after this number.
     pub(super) const fn behind(number: i64) -> Self {
         Self { settled: number, seen: BTreeSet::new(), marks: VecDeque::new(), is_shared: false }
     }
 
-    /// Reads behind the newest of these, which are all that are visible behind `start`, and what is missing among them if it
-    /// comes late.
+    /// Starts after the newest of these numbers, which are all visible ones after `start`; numbers missing among them are read
+    /// if they become visible later.
     pub(super) fn among(start: i64, visible: impl IntoIterator<Item = i64>) -> Self {
         let mut seen: BTreeSet<i64> = visible.into_iter().collect();
         let mut settled = start;
@@ -44,17 +44,17 @@ impl Numbers {
         Self { settled, seen, marks: VecDeque::new(), is_shared: true }
     }
 
-    /// Every row up to this number has been read.
+    /// The number up to which every row has been read.
     pub(super) const fn settled(&self) -> i64 {
         self.settled
     }
 
-    /// Returns true if this row has not been read before.
+    /// Returns true if this row has not been read yet.
     pub(super) fn is_news(&self, number: i64) -> bool {
         number > self.settled && !self.seen.contains(&number)
     }
 
-    /// Notes a row; `false` when it has been read before.
+    /// Notes a row; returns false if it was read before.
     pub(super) fn note(&mut self, number: i64) -> bool {
         let is_news = self.is_news(number);
         if !self.is_shared {
@@ -65,7 +65,7 @@ impl Numbers {
         is_news
     }
 
-    /// Settles what has been read for long enough.
+    /// Advances the settled number past rows that were read long enough ago.
     pub(super) fn settle(&mut self, now: Instant) {
         if let Some(newest) = self.seen.last().copied()
             && self.marks.back().is_none_or(|(_, number)| *number < newest)

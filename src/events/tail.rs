@@ -1,6 +1,6 @@
-//! The tail: reads what has happened since it last looked, ten times a second, while somebody listens.
+//! The tail: reads new facts ten times a second, while there are listeners.
 //!
-//! Status changes and what becomes of incidents and maintenances come from the databases, whichever process wrote them; results
+//! Status changes and changes of incidents and maintenances come from the databases, whichever process wrote them; results
 //! from the recorder of this process, once they are durable, and from the other nodes (`elsewhere`).
 
 use std::collections::{HashMap, HashSet};
@@ -27,38 +27,38 @@ use crate::store::events::{self, Event};
 use crate::store::history::feed::{self, NumberedChange};
 use crate::store::{Databases, MainError, StoreError, services, tokens};
 
-/// The interval between two looks.
+/// The poll interval.
 const EVERY: Duration = Duration::from_millis(100);
-/// The pause after which it is tried again to begin.
+/// The wait before a failed start is tried again.
 const RETRY: Duration = Duration::from_secs(1);
-/// Looks between two looks at the tokens of listeners.
+/// Number of polls between two checks of the listeners' tokens.
 const TOKENS_EVERY: u32 = 20;
-/// Rows read in one statement.
+/// Maximum number of rows read in one statement.
 const AT_ONCE: u64 = 500;
-/// Results that wait while it cannot be read whose they are.
+/// Maximum number of results that wait while their organisations cannot be read.
 const RESULTS_WAITING: usize = 50_000;
-/// The time in which another node has to tell what it has stored, in milliseconds. Ids do not wait for it any longer: they would
-/// become too old.
+/// Time limit for results of another node, in milliseconds. After it, event ids advance without that node: they would become
+/// too old.
 const ELSEWHERE_WITHIN_MS: i64 = 20 * 60 * 1_000;
-/// Services whose organisation is remembered.
+/// Maximum number of services whose organisation is cached.
 const OWNERS: usize = 100_000;
 
-/// The sources of what happens.
+/// The sources of facts.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// The way to the other nodes.
+    /// The router, with the other nodes.
     pub announcer: Announcer,
-    /// Status changes, incidents, maintenances.
+    /// Databases with status changes, incidents and maintenances.
     pub databases: Databases,
-    /// Results.
+    /// Signal of durable results.
     pub news: Arc<News>,
-    /// Wall time, by which tokens expire.
+    /// Wall time for the expiry of tokens.
     pub guard: Arc<ClockGuard>,
 }
 
-/// Reads while somebody listens, until the future is dropped.
+/// Reads while there are listeners, until the future is dropped.
 pub async fn run(hub: Arc<Hub>, sources: Sources) {
-    // Those who listened to an earlier tail, which has died, come again.
+    // Listeners of an earlier tail, which has died, have to reconnect.
     hub.is_read.send_replace(false);
     hub.cut_off_all();
     let mut is_failing = false;
@@ -78,16 +78,16 @@ pub async fn run(hub: Arc<Hub>, sources: Sources) {
     }
 }
 
-/// How far everything has been read.
+/// The read positions of all sources.
 struct Tail<'a> {
     sources: &'a Sources,
     changes: Numbers,
     events: Numbers,
     batches: broadcast::Receiver<Arc<Batch>>,
     elsewhere: Arc<Elsewhere>,
-    /// Results that have been heard of and not yet told.
+    /// Received results that are not published yet.
     results: Vec<CheckRecord>,
-    /// The time by which every other node has told what it had stored, if there are any.
+    /// The time up to which the stored results of every other node are received, if there are other nodes.
     heard_at_ms: Option<i64>,
     at_ms: i64,
     owners: HashMap<ServiceKey, i64>,
@@ -96,7 +96,7 @@ struct Tail<'a> {
 impl<'a> Tail<'a> {
     async fn begin(sources: &'a Sources) -> Result<Self, StoreError> {
         let Databases { main, history } = &sources.databases;
-        // Nothing is kept of what others write as well, and they write at the same time.
+        // `None` on PostgreSQL, where other processes write at the same time.
         let is_shared = main.changes().is_none();
         let at_ms = sources.guard.now().ms();
         let batches = sources.news.batches();
@@ -118,7 +118,7 @@ impl<'a> Tail<'a> {
         Ok(Self { changes, events, batches, elsewhere, results, heard_at_ms: None, at_ms, owners, sources })
     }
 
-    /// Tells what happens until nobody listens.
+    /// Publishes facts until there are no listeners.
     async fn follow(&mut self, hub: &Hub) {
         hub.begin(self.cursor());
         let (sources, elsewhere) = (self.sources, Arc::clone(&self.elsewhere));
@@ -129,7 +129,7 @@ impl<'a> Tail<'a> {
         }
     }
 
-    /// Reads what happens until nobody listens. Nobody is waited for.
+    /// Reads facts until there are no listeners, without waiting for any of them.
     async fn read(&mut self, hub: &Hub) {
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -167,7 +167,7 @@ impl<'a> Tail<'a> {
         }
     }
 
-    /// Takes the results that other nodes have told; `false` when some are missing.
+    /// Takes the results received from other nodes; returns false when some are missing.
     fn listen_elsewhere(&mut self) -> bool {
         let Heard { results, is_missing_some, heard_at_ms } = self.elsewhere.take();
         self.results.extend(results);
@@ -175,7 +175,7 @@ impl<'a> Tail<'a> {
         !is_missing_some
     }
 
-    /// Takes the results that have become durable; `false` when some were missed.
+    /// Takes the results that have become durable; returns false when some were missed.
     fn listen(&mut self) -> bool {
         loop {
             match self.batches.try_recv() {
@@ -206,7 +206,7 @@ impl<'a> Tail<'a> {
         Ok(facts)
     }
 
-    /// Everything new, in an order in which causes come before what they caused.
+    /// Returns all new facts, causes before their consequences.
     fn facts(&mut self, changes: Vec<NumberedChange>, happened: Vec<Event>) -> Vec<Fact> {
         let mut facts = Vec::new();
         for change in changes {
@@ -271,7 +271,7 @@ async fn events_after(databases: &Databases, number: i64) -> Result<Vec<Event>, 
     Ok(all_after(number, |number| events::after(main, number, AT_ONCE), |event: &Event| event.number).await?)
 }
 
-/// Every row behind a number, page by page.
+/// Returns every row after a number, page by page.
 async fn all_after<T, E, F: Future<Output = Result<Vec<T>, E>>>(
     mut number: i64,
     read: impl Fn(i64) -> F,
@@ -291,8 +291,8 @@ async fn all_after<T, E, F: Future<Output = Result<Vec<T>, E>>>(
     }
 }
 
-/// Leaves out changes of what is told in the same moment anyway: it is told as it stands. Whom it has left, it has left with the
-/// one that is told.
+/// Merges later updates of an object into its first event of the batch, which shows the present state anyway. Services that
+/// an update no longer concerns are added to that event.
 #[must_use]
 pub fn without_repetitions(happened: Vec<Event>) -> Vec<Event> {
     let mut told: Vec<Event> = Vec::new();

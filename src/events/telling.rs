@@ -1,7 +1,7 @@
-//! What waits to be told, by organisation. The tail puts it here and reads on; organisations are told side by side.
+//! The queue of facts to publish, by organisation. The tail adds to it and reads on; organisations are served in parallel.
 //!
-//! An organisation that takes long delays itself alone: what happens to it meanwhile is told together, and when too much waits its
-//! streams end. An audience that takes too long loses its own. How far everybody has been told is known here as well.
+//! A slow organisation delays only itself: its later facts are published together, and when too many wait its streams end. The
+//! streams of a slow audience end, too. The queue also keeps the cursors of published events.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,14 +13,14 @@ use tokio::sync::Notify;
 use crate::events::audience::Audience;
 use crate::events::fact::{Cursor, Fact};
 
-/// The time in which an audience must have been told.
+/// Time limit for publishing to an audience.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Audiences of an organisation told at the same time.
+/// Maximum number of audiences of an organisation that are served at the same time.
 const AT_A_TIME: usize = 2;
-/// Events of an organisation that wait while it is told earlier ones.
+/// Maximum number of waiting facts of an organisation.
 const WAITING: usize = 20_000;
 
-/// What waits to be told.
+/// The queue of facts to publish.
 #[derive(Default)]
 pub(super) struct Telling {
     state: Mutex<State>,
@@ -29,21 +29,21 @@ pub(super) struct Telling {
 
 #[derive(Default)]
 struct State {
-    /// How far everybody has been told for whom nothing waits.
+    /// Cursor of every organisation with an empty queue.
     told: Cursor,
     behind: HashMap<i64, Behind>,
 }
 
-/// An organisation for which something waits, or which is being told.
+/// An organisation with waiting facts, or with facts being published.
 struct Behind {
     told: Cursor,
     facts: Vec<Fact>,
-    /// How far it has been told when that has been told.
+    /// Cursor after this batch.
     then: Cursor,
     is_being_told: bool,
 }
 
-/// What an organisation is told at a time.
+/// The facts that are published to an organisation at a time.
 struct Batch {
     organisation: i64,
     facts: Vec<Fact>,
@@ -51,19 +51,18 @@ struct Batch {
 }
 
 impl Telling {
-    /// Forgets what waits: everything up to this position has been told.
+    /// Clears the queue: everything up to this cursor is published.
     pub(super) fn begin(&self, told: Cursor) {
         *self.state() = State { told, behind: HashMap::new() };
     }
 
-    /// How far this organisation has been told.
+    /// Cursor of this organisation.
     pub(super) fn told(&self, organisation: i64) -> Cursor {
         let state = self.state();
         state.behind.get(&organisation).map_or(state.told, |behind| behind.told)
     }
 
-    /// Puts down what is to be told, and how far everybody has been told then. Returns the organisations for which too
-    /// much waits: it is not told.
+    /// Adds facts, and the cursor after them. Returns the organisations with too many waiting facts: theirs are dropped.
     pub(super) fn add(&self, facts: HashMap<i64, Vec<Fact>>, then: Cursor) -> Vec<i64> {
         let mut too_slow = Vec::new();
         let mut state = self.state();
@@ -86,7 +85,7 @@ impl Telling {
         too_slow
     }
 
-    /// Tells it, until the future is dropped.
+    /// Publishes, until the future is dropped.
     pub(super) async fn run(&self, audiences: impl Fn(i64) -> Vec<Arc<Audience>>) {
         let mut rounds = FuturesUnordered::new();
         loop {
@@ -132,7 +131,7 @@ impl Telling {
     }
 }
 
-/// Tells each audience what it may see and wants. One that takes too long comes again.
+/// Publishes to each audience the facts that it may see and wants. The streams of a slow one end.
 async fn tell(audiences: &[Arc<Audience>], facts: &[Fact]) {
     iter(audiences)
         .for_each_concurrent(AT_A_TIME, |audience| async move {
@@ -153,7 +152,7 @@ mod tests {
     use crate::model::event::{Act, Kind};
     use crate::store::events::Event;
 
-    /// Words everything after this time.
+    /// Renders everything after this time.
     struct After(Duration);
 
     impl Tell for After {

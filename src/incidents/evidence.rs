@@ -1,7 +1,7 @@
-//! Why services are in trouble, for the incidents that are about to be told of them.
+//! The reasons of outages, for incidents that are about to be written.
 //!
-//! It is read before the transaction that writes the incidents, for the first services of a batch, and never keeps an incident from being
-//! written: when the history cannot be read in time, the incident has no reason. What it means is decided by `model::outage_evidence`.
+//! They are read before the transaction that writes the incidents, for the first services of a batch, and never prevent an
+//! incident: when the history cannot be read in time, the incident has no reason. `model::outage_evidence` interprets them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -25,19 +25,19 @@ use crate::store::services::outlines;
 use crate::store::{MainError, dependencies, outages};
 use crate::texts::reason::{self, OutageReason};
 
-/// The time that reading the history may take.
+/// Time limit for reading the history.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Results matter from so many intervals before the start of an outage on: by then every location has checked.
+/// Number of intervals before the start of an outage from which on results are read: by then every location has checked.
 const INTERVALS_BEFORE: i64 = 3;
-/// The same in milliseconds, at least and at most: results of a bucket's other services lie in the same range.
+/// Lower and upper limit of that time in milliseconds: results of a bucket's other services are in the same range.
 const SHORTEST_BEFORE_MS: i64 = 60_000;
 const LONGEST_BEFORE_MS: i64 = 3_600_000;
 
-/// What is known of the trouble of some services, by service.
+/// The evidence for the outages of some services, by service.
 #[derive(Debug, Default)]
 pub(super) struct CollectedEvidence(HashMap<ServiceKey, OutageEvidence>);
 
-/// The evidence for the outages of these services that no incident has been told of yet: the first ones, as many as an incident shows.
+/// Collects the evidence for outages that are in no incident yet, for the first services, as many as an incident shows.
 pub(super) async fn collect(
     announcer: &Announcer,
     among: &[ServiceKey],
@@ -69,7 +69,7 @@ pub(super) async fn collect(
     Ok(CollectedEvidence(found.collect()))
 }
 
-/// The newest checks of these services; nothing when the history cannot be read in time.
+/// Returns the newest checks of these services; none when the history cannot be read in time.
 async fn checks_of(
     announcer: &Announcer,
     untold: &[Outage],
@@ -103,7 +103,7 @@ fn names(parents: &[Dependency]) -> Vec<String> {
     parents.iter().take(PARENTS_MAX).map(name).collect()
 }
 
-/// The name of a location, its code where nobody knows it; `None` for pings, which come from no location.
+/// Returns the name of a location, or its code if it is unknown; `None` for pings, which come from no location.
 fn location_name(announcer: &Announcer, code: &str) -> Option<String> {
     if code == LocationCode::push().as_str() {
         return None;
@@ -113,8 +113,8 @@ fn location_name(announcer: &Announcer, code: &str) -> Option<String> {
 }
 
 impl CollectedEvidence {
-    /// Gives the evidence of these outages to the services that an incident affects, as far as there is room for it. Returns the
-    /// services that have new evidence.
+    /// Adds the evidence of these outages to the affected services of an incident, as far as there is room. Returns the services
+    /// with new evidence.
     pub(super) fn give_to(&self, affected: &mut [Affected], told: &[Outage]) -> Vec<ServiceKey> {
         let mut new: HashMap<ServiceKey, OutageEvidence> = HashMap::new();
         for outage in told {
@@ -133,7 +133,7 @@ impl CollectedEvidence {
             let has_room = row.evidence.is_some() || room > 0;
             let Some(mut evidence) = new.remove(&row.service).filter(|_| has_room) else { continue };
             if row.evidence.is_none() {
-                // Trouble of a lesser kind that the policy wants may have begun before this kind.
+                // A lesser trouble that the policy wants may have started before this one.
                 evidence.since = evidence.since.min(row.added_at.ms());
             }
             if row.evidence.replace(Box::new(evidence)).is_none() {
@@ -145,8 +145,8 @@ impl CollectedEvidence {
     }
 }
 
-/// The entry that tells members why these services of an incident are in trouble, of as many as it was told of; `None` when it was told
-/// nothing new, or no reason is known.
+/// Returns the internal entry with the reasons of these services, for an incident with this number of outages; `None` without
+/// new outages or known reasons.
 pub(super) fn internal_entry(
     whole: &WholeIncident,
     (given, news): (&[ServiceKey], usize),

@@ -1,5 +1,5 @@
-//! From status changes to outages: the changes are read in their order, each once, and folded into the trouble that a
-//! service is in. A service that is up again has recovered from its incidents (contract 4.9).
+//! From status changes to outages: the changes are read in order, each once, and update the outage of their service. A
+//! service that is up again has recovered from its incidents (contract 4.9).
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,13 +17,13 @@ use crate::store::incidents::recovery::RecoveredService;
 use crate::store::services::outlines;
 use crate::store::{MainError, StoreError, Transaction, organisations, outages, services, windows};
 
-/// Most changes that come in while the first ones are read; beyond that a service may be taken for one that was down before.
+/// Maximum number of changes that arrive while the first ones are read; beyond that a service may wrongly count as down before.
 const NEWER_MAX: u64 = 10_000;
 
-/// Follows every change of these partitions that has not been followed.
+/// Processes every new change of these partitions.
 ///
 /// # Errors
-/// When a database fails; what was followed before stays followed.
+/// When a database fails; processed changes stay processed.
 pub(super) async fn all(
     incidents: &Incidents,
     feed: &mut Feed,
@@ -38,7 +38,7 @@ pub(super) async fn all(
     let horizon = feed.horizon(&databases.history).await?;
     while let Some(next) = feed.next(databases.history.reader()).await? {
         if !follow(incidents, feed, &next).await? {
-            // Another node has read them: nothing of it was committed, and what is ours is seen the next time.
+            // Another node has read them: nothing was committed, and our partitions are known the next time.
             return Ok(());
         }
     }
@@ -48,15 +48,15 @@ pub(super) async fn all(
     Ok(())
 }
 
-/// Begins with partitions that nobody has followed yet. What is down at that moment is known, but was before: no incident
-/// is opened for it.
+/// Starts with partitions that were never read. A service that is down at that moment is recorded without an incident, because
+/// it was down before.
 async fn begin(incidents: &Incidents, feed: &Feed, missing: Partitions) -> Result<(), StoreError> {
     let databases = &incidents.announcer.databases;
     recovery::once(databases, None).await?;
     let history = databases.history.reader();
     let position = history_feed::newest(history, missing).await?;
     let mut latest = changes::latest_of(history, missing).await?;
-    // What has changed in between is followed.
+    // Changes since then are processed.
     let newer = history_feed::after(history, position, missing, NEWER_MAX).await?;
     latest.retain(|change| newer.iter().all(|newer| newer.change.service != change.service));
     let kind = |status| match status {
@@ -80,8 +80,8 @@ async fn begin(incidents: &Incidents, feed: &Feed, missing: Partitions) -> Resul
     Ok(())
 }
 
-/// The organisations of these services, all of them locked: whoever writes outages or incidents begins with that. A service
-/// that was deleted meanwhile is missing.
+/// Locks and returns the organisations of these services: every write of outages or incidents starts with that. Deleted
+/// services are missing.
 async fn lock_owners(
     transaction: &Transaction,
     keys: &[ServiceKey],
@@ -91,7 +91,7 @@ async fn lock_owners(
     Ok(services::owners(transaction, keys).await?.into_iter().collect())
 }
 
-/// Follows these changes in one transaction; `false` when somebody else has.
+/// Processes these changes in one transaction; returns false when another process has.
 async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Result<bool, MainError> {
     let touched: BTreeSet<ServiceKey> = next.changes.iter().map(|change| change.change.service).collect();
     let touched: Vec<ServiceKey> = touched.into_iter().collect();
@@ -102,7 +102,7 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     let (mut recovered, mut reachable) = (HashMap::new(), HashMap::new());
     for change in &next.changes {
         let change = &change.change;
-        // A service that is deleted has taken its outage along.
+        // The outage of a deleted service was deleted with it.
         let Some(organisation) = owners.get(&change.service) else { continue };
         let known = after.remove(&change.service);
         let Followed { outage, has_recovered } = Outage::follow(known, *organisation, change);
@@ -131,7 +131,7 @@ async fn follow(incidents: &Incidents, feed: &mut Feed, next: &Changes) -> Resul
     });
     let recovered: Vec<RecoveredService> = recovered.collect();
     let in_others = mark_recovered(&transaction, &recovered, now).await?;
-    // People have added it to incidents that may have waited for it alone.
+    // People may have added it to incidents that waited for it only.
     outages::look_at_recovered_beside(&transaction, &in_others, now).await?;
     if !feed.advance(&transaction, next).await? {
         return Ok(false);

@@ -1,7 +1,7 @@
-//! The policy that an incident of the engine follows.
+//! The policy of an automatic incident.
 //!
-//! An incident remembers the policy that opened it. Once that is deleted, the first one decides that matches one of its services
-//! at the moment, so that a policy which is replaced by another takes over what is open.
+//! An incident stores the policy that opened it. Once that is deleted, the first policy that matches one of its services now
+//! applies, so that a replacement takes over open incidents.
 
 use crate::incidents::desk::Desk;
 use crate::model::incident::WholeIncident;
@@ -10,7 +10,7 @@ use crate::model::service::ServiceKey;
 use crate::store::incidents::excerpt;
 use crate::store::{MainError, tags};
 
-/// The policy that this incident follows; `None` when a person has made it, or no policy matches any more.
+/// Returns the policy of this incident; `None` when a person has created it, or no policy matches any more.
 pub(super) async fn policy_of<'a>(
     desk: &Desk<'a>,
     incident: &WholeIncident,

@@ -1,4 +1,4 @@
-//! Looks that outages wait for: of the services that they depend on, or, when these are back, of the service itself.
+//! Checks that outages wait for: of the services that they depend on or, when these are back, of the service itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -13,23 +13,23 @@ use crate::model::verdict::Verdict;
 use crate::store::services::outlines;
 use crate::store::{MainError, dependencies, outages};
 
-/// Milliseconds after which whoever has not looked is asked again.
+/// Milliseconds after which a missing check is requested again.
 const ASK_AGAIN_MS: i64 = 2_000;
-/// Milliseconds after which the end of a wait was missed; while somebody is here it is noticed much sooner.
+/// Milliseconds after which the end of a wait counts as missed; a running program notices it much sooner.
 const MISSED_MS: i64 = 5_000;
 
-/// What has become of the looks that outages wait for.
+/// The state of the checks that outages wait for.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
-    /// Services whose wait is over before its time.
+    /// Services whose wait ends early.
     pub(super) cleared: HashSet<ServiceKey>,
-    /// Services whose wait was over while nobody was here, and for which nobody has looked.
+    /// Services whose wait ended while this program was not running, without a requested check.
     pub(super) missed: HashSet<ServiceKey>,
-    /// Services that were asked and have not looked: they were busy with a look from before, or have not heard.
+    /// Services whose requested check is missing: they were busy with an earlier one, or have not received the request.
     pub(super) to_ask: Asked,
 }
 
-/// The looks that these services wait for. Nothing is locked meanwhile.
+/// Reads the state of the checks that these services wait for, without locks.
 pub(super) async fn of(
     announcer: &Announcer,
     services: &[ServiceKey],
@@ -74,12 +74,12 @@ pub(super) async fn of(
     Ok(Looks { to_ask: Asked(to_ask.into_values().collect()), ..looks })
 }
 
-/// A service with what is known of it just now.
+/// A service with its present state.
 struct Seen {
     address: ServiceAddress,
-    /// It looks when it is asked to.
+    /// True if it can be checked on request.
     can_look: bool,
-    /// It is not looked at, though it might be: it is paused, not configured, or all its locations are away.
+    /// True if it is not checked although it might be: it is paused, not configured, or all its locations are offline.
     is_blind: bool,
     snapshot: Snapshot,
 }
@@ -97,14 +97,14 @@ impl Seen {
         self.snapshot.last_check_at.is_some_and(|looked| looked > since)
     }
 
-    /// Returns true if every location has looked since then, and no other verdict is on its way. A look that began before
-    /// somebody was asked may have been answered before anything failed.
+    /// Returns true if every location has checked since then, and no other verdict is on its way. A check that began before the
+    /// request may have finished before anything failed.
     fn is_sure_since(&self, since: Timestamp) -> bool {
         self.snapshot.sure_since.is_some_and(|looked| looked > since)
     }
 }
 
-/// An outage that waits for somebody to look.
+/// An outage that waits for checks.
 struct Wait<'a> {
     outage: &'a Outage,
     asked: Vec<&'a Seen>,
@@ -120,8 +120,8 @@ impl Wait<'_> {
         self.outage.held_until.map(|until| self.now.ms_since(until)).filter(|ms| *ms >= 0)
     }
 
-    /// Returns true if all have looked: it fails by itself. That a service which was asked itself is up, or something that it
-    /// depends on down, may be on its way to the database. Nobody waits for what it depends on that cannot look.
+    /// Returns true if all checks are done: the service fails by itself. If the service itself is up again, or a dependency down,
+    /// that may be on its way to the database. Dependencies that cannot be checked are not waited for.
     fn is_over_early(&self) -> bool {
         let is_sure = |seen: &Seen| seen.is_sure_since(self.asked_at());
         let is_settled = |seen: &&Seen| match self.outage.is_unreachable() {
@@ -132,14 +132,14 @@ impl Wait<'_> {
         self.ended_ms_ago().is_none() && self.asked.iter().all(is_settled)
     }
 
-    /// Returns true if nobody was here when its time was over, and so perhaps nobody to hear and to look either.
+    /// Returns true if the program was not running at the end of the wait, and so requests may have been lost too.
     fn was_missed(&self) -> bool {
         let mut able = self.asked.iter().filter(|seen| seen.can_look).peekable();
         let is_late = self.ended_ms_ago().is_some_and(|ms| ms > MISSED_MS);
         is_late && able.peek().is_some() && able.all(|seen| !seen.has_looked_since(self.asked_at()))
     }
 
-    /// Those that have not looked, now and then while it waits.
+    /// Returns the services whose check is missing, from time to time during the wait.
     fn to_ask_again(&self) -> impl Iterator<Item = ServiceAddress> {
         let waited_ms = self.now.ms_since(self.asked_at());
         let turn = |ms: i64| ms.max(0) / ASK_AGAIN_MS;
@@ -165,14 +165,14 @@ mod tests {
         Timestamp::from_ms(seconds * 1_000)
     }
 
-    /// Down since 90 s; whoever it waits for was asked at 100 s and has time until 110 s.
+    /// Down since 90 s; the checks that it waits for were requested at 100 s, until 110 s.
     fn outage(is_unreachable: bool) -> Outage {
         let unreachable_since = is_unreachable.then_some(at(90));
         let begun = Outage::begun(1, 5, OutageKind::Down, at(90));
         Outage { unreachable_since, ..begun.asked(at(100), at(110)) }
     }
 
-    /// Its newest look began at `looked`, and its verdict is sure since `sure`.
+    /// Its newest check began at `looked`, and its verdict is sure since `sure`.
     fn seen(verdict: Verdict, looked: i64, sure: Option<i64>) -> Seen {
         let (last_check_at, sure_since) = (Some(at(looked)), sure.map(at));
         let snapshot = Snapshot { verdict, last_check_at, sure_since, ..Snapshot::default() };
@@ -180,12 +180,12 @@ mod tests {
         Seen { address, can_look: true, is_blind: false, snapshot }
     }
 
-    /// One that reports itself, such as a heartbeat.
+    /// A service that reports itself, such as a heartbeat.
     fn reporting(verdict: Verdict) -> Seen {
         Seen { can_look: false, ..seen(verdict, 99, None) }
     }
 
-    /// One that is paused, or whose locations are away.
+    /// A service that is paused, or whose locations are offline.
     fn blind(verdict: Verdict) -> Seen {
         Seen { is_blind: true, ..reporting(verdict) }
     }
@@ -235,7 +235,7 @@ mod tests {
         assert!(Wait { outage: &outage(false), asked: vec![], now: at(101) }.is_over_early());
     }
 
-    /// Looked at every 300 ms; the times in seconds at which it is asked again.
+    /// Polled every 300 ms; the times in seconds at which the check is requested again.
     #[rstest]
     #[case::it_has_looked(101, &[])]
     #[case::it_has_not_heard(99, &[102, 104, 106, 108])]

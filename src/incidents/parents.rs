@@ -1,9 +1,9 @@
-//! Services that others depend on: while one is down or unstable, those that depend on it and fail are unreachable, and have
-//! no incident of their own; so are those behind them.
+//! Services that others depend on: while one is down or unstable, failing services that depend on it are unreachable and have
+//! no incident of their own; so are those that depend on these.
 //!
-//! Failures arrive in any order. So a service that fails asks those that it depends on to look at once, and waits until they
-//! have: its incident is held back as long as that may take, and no longer. When they are back it is asked itself, and is
-//! unreachable until it has looked.
+//! Failures arrive in any order. So a failing service requests an immediate check of its dependencies, and waits for it: its
+//! incident is delayed as long as that may take, and no longer. When they are back the service itself is checked, and is
+//! unreachable until that is done.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -18,16 +18,16 @@ use crate::model::window::WindowKind;
 use crate::store::services::outlines;
 use crate::store::{MainError, Transaction, dependencies, outages, windows};
 
-/// Milliseconds that one attempt may take beside its timeout: its back-off, and its way.
+/// Milliseconds of one attempt besides its timeout: back-off, and transport.
 const BESIDE_TIMEOUT_MS: i64 = 2_000;
-/// The longest that one look is waited for.
+/// The longest wait for one check, in milliseconds.
 const PATIENCE_MAX_MS: i64 = 30_000;
-/// Milliseconds between two looks whether a service is unreachable still: people change what it depends on.
+/// Milliseconds between two checks whether a service is still unreachable: people may change its dependencies.
 pub(super) const STILL_SO_MS: i64 = 30_000;
-/// Milliseconds between two looks whether those that were asked have looked.
+/// Milliseconds between two polls for requested checks.
 pub(super) const HAVE_THEY_LOOKED_MS: i64 = 300;
 
-/// The dependencies around some services, and which of those that they depend on hide them.
+/// The dependencies around some services, and which of them make others unreachable.
 #[derive(Debug, Default)]
 pub(super) struct Parents {
     graph: DependencyGraph,
@@ -35,8 +35,8 @@ pub(super) struct Parents {
 }
 
 impl Parents {
-    /// The service and those that it depends on; nothing if it depends on nobody, and nobody on it. Failures of services that share
-    /// one of these are related: both depend on the same one, or one on the other.
+    /// Returns the service and its dependencies; nothing if it has none and is none. Failures of services that share one of these
+    /// are related: both depend on the same service, or one on the other.
     pub(super) fn lineage(&self, service: ServiceKey) -> Vec<ServiceKey> {
         let is_alone = self.graph.parents_of(service).next().is_none()
             && self.graph.children_of(service).next().is_none();
@@ -56,12 +56,12 @@ impl Parents {
         Ok(Self { graph, hiding })
     }
 
-    /// Returns true if a service that this one depends on is down, unstable, or unreachable itself.
+    /// Returns true if a dependency of this service is down, unstable, or unreachable itself.
     pub(super) fn is_unreachable(&self, child: ServiceKey) -> bool {
         self.graph.parents_of(child).any(|parent| self.hiding.contains(&parent))
     }
 
-    /// Takes in that those of these failing services which are unreachable hide others in turn, however long the chain.
+    /// Marks the unreachable ones of these failing services as making others unreachable in turn, for chains of any length.
     pub(super) fn pass_on(&mut self, failing: &[Outage]) {
         let failing: Vec<ServiceKey> =
             failing.iter().filter(|outage| outage.is_measured).map(|outage| outage.service).collect();
@@ -75,7 +75,7 @@ impl Parents {
         }
     }
 
-    /// Lets those that the service depends on look at once, and its outage wait for them.
+    /// Requests an immediate check of the service's dependencies, and lets its outage wait for them.
     pub(super) async fn ask(
         &self,
         desk: &Desk<'_>,
@@ -87,7 +87,7 @@ impl Parents {
     }
 }
 
-/// Services that are to look at once when what is being written is committed.
+/// Services to check at once after the present transaction is committed.
 #[derive(Debug, Default)]
 pub(super) struct Asked(pub(super) Vec<ServiceAddress>);
 
@@ -96,14 +96,14 @@ impl Asked {
         self.0.extend(some);
     }
 
-    /// Asks them, wherever they are watched.
+    /// Requests the checks, on the nodes that watch them.
     pub(super) async fn look(self, announcer: &Announcer) {
         announcer.look_at(&self.0).await;
     }
 }
 
-/// Notes what changes of these services mean for others, in the transaction that follows the changes: who has just failed
-/// waits for those that it depends on, and they are asked; who depends on one of these is looked at again.
+/// Notes the consequences of these services' changes for others, in the same transaction: a service that has just failed waits
+/// for its dependencies, which are checked; services that depend on one of these are reconsidered.
 pub(super) async fn note_changes(
     transaction: &Transaction,
     after: &mut HashMap<ServiceKey, Outage>,
@@ -133,7 +133,7 @@ pub(super) async fn note_changes(
     Ok(asked)
 }
 
-/// Lets those that the service depends on look at once, and its outage wait for them.
+/// Requests an immediate check of the service's dependencies, and lets its outage wait for them.
 async fn ask_parents(
     transaction: &Transaction,
     graph: &DependencyGraph,
@@ -146,7 +146,7 @@ async fn ask_parents(
     Ok(outage.asked(now, now.plus_ms(patience_ms(parents.iter()))))
 }
 
-/// Returns true for trouble that nobody was told of, and for which nobody has been asked.
+/// Returns true for an outage without an incident and without requested checks.
 const fn waits_for_others(outage: &Outage) -> bool {
     outage.is_untold()
         && outage.is_measured
@@ -154,7 +154,7 @@ const fn waits_for_others(outage: &Outage) -> bool {
         && outage.unreachable_since.is_none()
 }
 
-/// The longest that a look at one of these takes, all attempts together, and those that confirm that it is back.
+/// Returns the longest time of a check of one of these services, with all attempts and those that confirm a recovery.
 fn patience_ms<'a>(asked: impl Iterator<Item = &'a ServiceOutline>) -> i64 {
     let takes = |service: &ServiceOutline| {
         let settings = service.settings.as_ref()?;
@@ -164,21 +164,21 @@ fn patience_ms<'a>(asked: impl Iterator<Item = &'a ServiceOutline>) -> i64 {
     asked.filter_map(takes).max().unwrap_or_default().min(PATIENCE_MAX_MS)
 }
 
-/// A service cannot be reached because of another one: its time counts for nothing from the start of its trouble.
+/// Marks an outage as unreachable because of another one: the service's time counts for nothing from the start of its trouble.
 pub(super) async fn begin_unreachable(desk: &Desk<'_>, outage: Outage) -> Result<Outage, MainError> {
     windows::open(desk.transaction, outage.service, WindowKind::Unreachable, outage.began_at).await?;
     Ok(outage.unreachable(desk.now.plus_ms(STILL_SO_MS)))
 }
 
-/// What it depends on is back. It is asked itself, and its time counts for nothing until it has looked: what was measured
-/// before says nothing of it.
+/// Handles the recovery of its dependencies: requests a check of the service itself, whose time counts for nothing until then;
+/// earlier results say nothing about it.
 pub(super) fn ask_itself(desk: &Desk<'_>, outage: Outage, own: &ServiceOutline) -> Outage {
     let held_until = desk.now.plus_ms(patience_ms(std::iter::once(own)));
     let look_at = Some(desk.now.plus_ms(HAVE_THEY_LOOKED_MS));
     Outage { look_at, ..outage.asked(desk.now, held_until) }
 }
 
-/// It has looked, and fails still: from now on its trouble is its own, unless what it depends on has failed again meanwhile.
+/// Handles a failure after the requested check: the trouble is the service's own now, unless its dependency has failed again.
 pub(super) async fn end_unreachable(
     desk: &Desk<'_>,
     parents: &Parents,

@@ -1,7 +1,7 @@
-//! The titles and timeline entries of incidents that the engine writes.
+//! The titles and timeline entries of automatic incidents.
 //!
-//! Only the title names services. Entries are read by everybody who sees the incident, also by those who may not see
-//! every service in it.
+//! Only the title names services. Entries are read by everybody with access to the incident, also without access to every
+//! service in it.
 
 use std::collections::BTreeSet;
 
@@ -14,20 +14,20 @@ use crate::model::incident_policy::OutageKind;
 use crate::model::translated::Translated;
 use crate::texts::Text;
 
-/// What an incident was told in one go.
+/// The outages that were added to an incident at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard {
     pub(super) news: News,
     pub(super) kind: OutageKind,
 }
 
-/// The title of an incident that affects these services: the first of them, and how many others.
+/// Returns the title of an incident with these services: the first one, and the number of the others.
 #[must_use]
 pub fn title(services: &[Affected], kind: OutageKind, organisation: &Organisation) -> Translated {
     title_with_others((services, 0), kind, organisation)
 }
 
-/// The title of an incident, which may have been read in part.
+/// Returns the title of an incident, which may have been read in part.
 pub(super) fn title_of(whole: &WholeIncident, kind: OutageKind, organisation: &Organisation) -> Translated {
     title_with_others((&whole.services, whole.others), kind, organisation)
 }
@@ -49,14 +49,14 @@ fn title_with_others(
         .translated(organisation)
 }
 
-/// The trouble of these services as far as the impacts tell: the worst that any of them has had.
+/// Returns the worst trouble of these services according to their impacts.
 #[must_use]
 pub fn worst_impact(services: &[Affected]) -> OutageKind {
     let is_down = services.iter().any(|affected| affected.impact == Some(Impact::MajorOutage));
     if is_down { OutageKind::Down } else { OutageKind::Degraded }
 }
 
-/// The trouble that the title names.
+/// Returns the trouble that the title names.
 pub(super) fn worst_kind(whole: &WholeIncident, heard: &[Heard]) -> OutageKind {
     let heard = heard.iter().map(|heard| heard.kind).max();
     match worst_impact(&whole.services) {
@@ -65,7 +65,7 @@ pub(super) fn worst_kind(whole: &WholeIncident, heard: &[Heard]) -> OutageKind {
     }
 }
 
-/// The first entry of an incident.
+/// Returns the first entry of an incident.
 pub(super) fn opened(heard: Heard, organisation: &Organisation) -> Translated {
     let text = match heard.kind {
         OutageKind::Down => "opened-down",
@@ -75,7 +75,7 @@ pub(super) fn opened(heard: Heard, organisation: &Organisation) -> Translated {
     Text::new(text).translated(organisation)
 }
 
-/// The entries about what an incident that is known was told: one for each kind of news, however many services.
+/// Returns the entries about added outages: one for each kind, for any number of services.
 pub(super) fn entries(heard: &[Heard], organisation: &Organisation) -> Vec<Translated> {
     let text = |heard: &Heard| match (heard.news, heard.kind) {
         (News::Joined, _) => Some("joined"),
@@ -88,17 +88,17 @@ pub(super) fn entries(heard: &[Heard], organisation: &Organisation) -> Vec<Trans
     texts.into_iter().map(|text| Text::new(text).translated(organisation)).collect()
 }
 
-/// Everything works again; more is not said before that has lasted.
+/// Returns the entry that everything works again, until that has lasted.
 pub(super) fn monitoring(organisation: &Organisation) -> Translated {
     Text::new("monitoring").translated(organisation)
 }
 
-/// It is over.
+/// Returns the entry that the incident is resolved.
 pub(super) fn resolved(organisation: &Organisation) -> Translated {
     Text::new("resolved").translated(organisation)
 }
 
-/// An entry of the engine, which subscribers are told if the incident is published.
+/// Creates an automatic entry, which subscribers receive if the incident is published.
 pub(super) fn entry(status: IncidentStatus, message: Translated, at: Timestamp) -> TimelineEntry {
     TimelineEntry { id: Id::random(), status, message, notify_subscribers: true, created_at: at }
 }

@@ -1,6 +1,6 @@
-//! Recoveries that nobody has marked: services that returned to `up` before anybody followed their changes (contract 4.9).
+//! Unmarked recoveries: services that returned to `up` before their changes were followed (contract 4.9).
 //!
-//! What happened is read from the history, so that doing it again ends in the same marks.
+//! They are read from the history, so that repeating it gives the same marks.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::store::incidents::recovery::{Unrecovered, mark, unrecovered};
 use crate::store::services::owners;
 use crate::store::{Databases, StoreError, organisations};
 
-/// Marks what has recovered among these services, or among all.
+/// Marks the recovered ones among these services, or among all.
 ///
 /// # Errors
 /// When a database fails; then nothing has been marked.
@@ -42,9 +42,8 @@ pub async fn once(databases: &Databases, services: Option<&[ServiceKey]>) -> Res
     Ok(())
 }
 
-/// Returns the time at which the status first came back to `up` after `since`. Being unknown for a while is neither
-/// better nor worse: a service that was down, then not looked at, then up has come back; one that was never bad has
-/// not.
+/// Returns the time at which the status first came back to `up` after `since`. An unknown status in between is neither
+/// better nor worse: a service that was down, then not checked, then up has recovered; one that was never bad has not.
 fn first_return(changes: &[StatusChange], since: Timestamp) -> Option<Timestamp> {
     let is_bad = |status| matches!(status, MeasuredStatus::Down | MeasuredStatus::Degraded);
     let mut was_bad = changes.first().is_some_and(|change| is_bad(change.from));

@@ -1,8 +1,8 @@
 //! Outages that wait for people: held back by a maintenance or a stated status, or of a kind for which no policy wants an
 //! incident.
 //!
-//! Whoever ends that wakes them in the same transaction. This looks once a minute for what was missed, such as a service that
-//! has other tags and so another policy; it writes nothing as long as nothing has changed.
+//! A change that ends the wait wakes them in the same transaction. This checks once a minute for missed ones, such as a service
+//! with new tags and so another policy; without changes nothing is written.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -24,17 +24,17 @@ use crate::store::{MainError, incident_policies, organisations, outages, tags};
 
 /// Outages read at a time.
 const AT_ONCE: u64 = 500;
-/// Time between two looks.
+/// Time between two checks.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Wakes outages that wait for nothing any more.
+/// Wakes outages that have nothing to wait for.
 #[derive(Debug, Default)]
 pub(super) struct WakeUpCall {
     last: Option<Instant>,
 }
 
 impl WakeUpCall {
-    /// Looks at all that wait in these partitions, if a minute has passed.
+    /// Checks all waiting outages of these partitions, if a minute has passed.
     pub(super) async fn make_if_due(
         &mut self,
         announcer: &Announcer,
@@ -58,7 +58,7 @@ impl WakeUpCall {
     }
 }
 
-/// Those of these outages about which something can be decided now, by organisation.
+/// Returns those of these outages that can be decided now, by organisation.
 async fn awake(
     announcer: &Announcer,
     (resting, now): (&[Outage], Timestamp),

@@ -1,4 +1,4 @@
-//! Incidents of which everything works again: they are watched for a while, then resolved; those that people have taken
+//! Incidents whose services all work again: they are monitored for a while, then resolved; incidents that people have taken
 //! over are left to them.
 
 use std::collections::BTreeMap;
@@ -16,19 +16,19 @@ use crate::store::incidents::excerpt;
 use crate::store::outages::incident_end;
 use crate::store::{MainError, outages};
 
-/// Milliseconds between two looks at an incident that waits for people, or for others to recover.
+/// Milliseconds between two checks of an incident that waits for people, or for other services to recover.
 const LATER_MS: i64 = 60_000;
-/// The same for all but one of the outages that wait together: that one looks for all of them.
+/// The interval for all but one of the outages that wait together: that one checks for all of them.
 const RESTING_MS: i64 = 3_600_000;
-/// Most outages that are forgotten in one transaction.
+/// Maximum number of outages that are deleted in one transaction.
 const FORGOTTEN_AT_ONCE: u64 = 500;
 
-/// Settles the incidents of these outages, which are over or may be; returns how many were written.
+/// Settles the incidents of these outages, which are over or may be; returns the number of written ones.
 pub(super) async fn all(desk: &Desk<'_>, told: Vec<Outage>) -> Result<usize, MainError> {
     let mut written = 0;
     let (recovered, lasting): (Vec<Outage>, Vec<Outage>) =
         told.into_iter().partition(|outage| outage.recovered_at.is_some());
-    // Of what lasts and was told there is nothing to be seen before the next change.
+    // A lasting outage with an incident need not be considered before the next change.
     let lasting: Vec<Outage> = lasting.into_iter().map(|outage| Outage { look_at: None, ..outage }).collect();
     outages::save(desk.transaction, &lasting).await?;
     let mut of_incidents: BTreeMap<i64, Vec<ServiceKey>> = BTreeMap::new();
@@ -36,7 +36,7 @@ pub(super) async fn all(desk: &Desk<'_>, told: Vec<Outage>) -> Result<usize, Mai
     for outage in recovered {
         match outage.incident {
             Some(incident) => of_incidents.entry(incident).or_default().push(outage.service),
-            // Whose incident is gone has nothing left to wait for.
+            // An outage without its incident has nothing left to wait for.
             None => alone.push(outage.service),
         }
     }
@@ -47,12 +47,12 @@ pub(super) async fn all(desk: &Desk<'_>, told: Vec<Outage>) -> Result<usize, Mai
     Ok(written)
 }
 
-/// Settles one incident, if everything works again; returns true if it was written. These services have just recovered from it, or
-/// wait for its end.
+/// Settles one incident, if everything works again; returns true if it was written. These services have just recovered from it,
+/// or wait for its end.
 async fn settle(desk: &Desk<'_>, key: i64, services: &[ServiceKey]) -> Result<bool, MainError> {
     let later = desk.now.plus_ms(LATER_MS);
     let Some(recovered_at) = incident_end::last_recovery(desk.transaction, key).await? else {
-        // Whoever recovers last looks at once; this is for when that one is deleted.
+        // The last recovery is handled at once; this covers the deletion of that service.
         wait(desk, services, later).await?;
         return Ok(false);
     };
@@ -75,7 +75,7 @@ async fn settle(desk: &Desk<'_>, key: i64, services: &[ServiceKey]) -> Result<bo
             if is_ours {
                 watch(desk, &mut changed);
             }
-            // Whoever resolves it instead, or recovers as well, is noticed then.
+            // A resolution by people, or another recovery, is noticed then.
             wait(desk, services, resolves_at.unwrap_or(later)).await?;
         }
     }
@@ -83,21 +83,21 @@ async fn settle(desk: &Desk<'_>, key: i64, services: &[ServiceKey]) -> Result<bo
     Ok(changed != stored)
 }
 
-/// Looks again at `look_at` at the first of these outages, which wait for the same, and at the others much later: however many there
-/// are, one of them finds out for all.
+/// Lets the first of these outages be considered at `look_at`, the others much later: they wait for the same, and one of them
+/// is enough.
 async fn wait(desk: &Desk<'_>, services: &[ServiceKey], look_at: Timestamp) -> Result<(), MainError> {
     let Some((first, others)) = services.split_first() else { return Ok(()) };
     outages::postpone_recovered(desk.transaction, &[*first], look_at).await?;
     outages::postpone_recovered(desk.transaction, others, look_at.plus_ms(RESTING_MS)).await
 }
 
-/// Forgets outages of an incident that is over; when there are more than one transaction takes, the next one is looked at now.
+/// Deletes outages of a closed incident; if there are more than one transaction takes, the next one is considered now.
 async fn forget(desk: &Desk<'_>, key: i64) -> Result<(), MainError> {
     incident_end::forget_recovered(desk.transaction, key, (FORGOTTEN_AT_ONCE, desk.now)).await
 }
 
-/// The time at which an incident is resolved of which everything works since `recovered_at`; `None` = people resolve it. Without
-/// a policy that decides it is resolved as by a policy that nobody has changed.
+/// Returns the time at which an incident is resolved that works since `recovered_at`; `None` = people resolve it. Without a
+/// policy the default policy applies.
 async fn resolves_at(
     desk: &Desk<'_>,
     incident: &WholeIncident,
@@ -107,7 +107,7 @@ async fn resolves_at(
     Ok(policy.map_or_else(IncidentRules::default, |policy| policy.rules.clone()).resolves_at(recovered_at))
 }
 
-/// Says once that everything works again.
+/// Adds the entry that everything works again, once.
 fn watch(desk: &Desk<'_>, incident: &mut WholeIncident) {
     if incident.incident.status != IncidentStatus::Monitoring {
         let message = prose::monitoring(desk.organisation);

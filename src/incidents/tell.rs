@@ -1,7 +1,7 @@
-//! Outages that are to be told: each becomes an incident, or news for one that is open, or waits.
+//! Outages to report: each one becomes an incident, is added to an open one, or waits.
 //!
-//! Failures that come close together and belong together are one incident: those of services with a common tag or a common
-//! parent, as the policy says.
+//! Related failures that come close together are one incident: those of services with a common tag or a common parent, as
+//! configured in the policy.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -24,20 +24,20 @@ use crate::store::maintenances::effect::covered;
 use crate::store::services::outlines;
 use crate::store::{MainError, outages, tags};
 
-/// What came of outages that were to be told.
+/// The result for outages to report.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// Those that became incidents or news.
+    /// Number of outages that were written to incidents.
     pub(super) written: usize,
-    /// Services that are to look at once.
+    /// Services to check at once.
     pub(super) asked: Asked,
-    /// Services that can be reached again.
+    /// Services that have become reachable again.
     pub(super) reachable: Vec<ServiceAddress>,
-    /// Services that cannot be reached, known before or not: an engine that has just begun to watch them does not know it.
+    /// Unreachable services, including known ones: an engine that has just started to watch them does not know it.
     pub(super) unreachable: Vec<ServiceAddress>,
 }
 
-/// Tells these outages of one organisation.
+/// Handles these outages of one organisation.
 pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<Told, MainError> {
     let mut result = Told::default();
     if undecided.is_empty() {
@@ -53,7 +53,7 @@ pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<T
         let Some(service) = facts.services.get(&outage.service).cloned() else { continue };
         let is_hidden = outage.is_measured && facts.parents.is_unreachable(outage.service);
         if is_hidden && !outage.is_untold() {
-            // It was told as unstable. That it is down says nothing of itself now.
+            // Its incident says unstable. Being down now is not its own trouble.
             waiting.push(Outage { look_at: Some(desk.now.plus_ms(STILL_SO_MS)), ..outage });
             continue;
         }
@@ -114,11 +114,11 @@ pub(super) async fn all(desk: &Desk<'_>, mut undecided: Vec<Outage>) -> Result<T
 struct Behind {
     outage: Outage,
     service: ServiceOutline,
-    /// They are down; otherwise they were.
+    /// True if they are down; otherwise they were.
     is_hidden: bool,
 }
 
-/// A service behind others is unreachable while they are down, and until it has looked after that.
+/// Handles a service behind others: it is unreachable while they are down, and until its next check after that.
 async fn behind_others(
     desk: &Desk<'_>,
     parents: &Parents,
@@ -147,8 +147,8 @@ async fn behind_others(
     Ok(ask_itself(desk, outage, &service))
 }
 
-/// The outage of a service that has recovered from its incident and is in trouble again, for which nobody wants one: it counts as
-/// recovered, so that the incident may end. `None` for any other.
+/// Handles the outage of a service that has recovered from its incident and is in trouble again without a policy that wants an
+/// incident: it counts as recovered, so that the incident can end. `None` for any other.
 fn harmless(
     desk: &Desk<'_>,
     outage: &Outage,
@@ -161,7 +161,7 @@ fn harmless(
     is_harmless.then_some(Outage { told_at, recovered_at, look_at, ..*outage })
 }
 
-/// Tells an incident that the outage belongs to, or makes one for it.
+/// Adds the outage to a related incident, or creates one for it.
 async fn group(
     desk: &Desk<'_>,
     facts: &Facts,
@@ -178,20 +178,20 @@ async fn group(
         Some(place) => place,
         None => drafts.add(Draft::new(desk, policy, &told)),
     };
-    // Whatever the policy gathers by: it may be changed, or another one may take over.
+    // For every possible grouping: the policy may be changed or replaced.
     drafts.tell(place, (&told, outage), (policy.key, &facts.keys_of(told.service.key)));
     Ok(())
 }
 
-/// What is to be known of the services.
+/// The data about the services.
 #[derive(Default)]
 struct Facts {
     services: HashMap<ServiceKey, ServiceOutline>,
     /// The tags of each that carries any.
     tags: HashMap<ServiceKey, Vec<Tag>>,
-    /// Covered by a maintenance in progress, or under a stated status.
+    /// Services under a maintenance in progress, or with a stated status.
     held_back: HashSet<ServiceKey>,
-    /// What they depend on.
+    /// The dependencies.
     parents: Parents,
 }
 
@@ -206,18 +206,18 @@ impl Facts {
         Ok(Self { services, held_back, parents, tags })
     }
 
-    /// Keys of the rows of its tags.
+    /// Returns the keys of the tag rows of a service.
     fn tags_of(&self, service: ServiceKey) -> Vec<i64> {
         self.tags.get(&service).into_iter().flatten().map(|tag| tag.row).collect()
     }
 
-    /// The start of the trouble by the policy that matches the service.
+    /// Returns the start of the trouble by the policy that matches the service.
     fn start_of(&self, desk: &Desk<'_>, outage: &Outage) -> Timestamp {
         let policy = first_match(desk.policies, &self.tags_of(outage.service));
         policy.map_or(outage.began_at, |policy| outage.started_at(&policy.rules))
     }
 
-    /// What failures of the service are gathered by under this policy; nothing if it belongs to nobody.
+    /// Returns the group keys of the service under this policy; empty if it has none.
     fn group_keys(&self, policy: &IncidentPolicy, service: ServiceKey) -> Vec<GroupKey> {
         let tags = self.tags.get(&service).into_iter().flatten();
         let tags = tags.filter(|tag| policy.rules.groups_by_tag(tag.name.key()));
@@ -228,13 +228,13 @@ impl Facts {
         keys
     }
 
-    /// What failures of the service may be gathered by, whatever policy decides.
+    /// Returns all possible group keys of the service, for any policy.
     fn keys_of(&self, service: ServiceKey) -> Vec<GroupKey> {
         let tags = self.tags.get(&service).into_iter().flatten().map(|tag| GroupKey::Tag(tag.row));
         tags.chain(self.parents.lineage(service).into_iter().map(GroupKey::Service)).collect()
     }
 
-    /// What failures of all these services may be gathered by, each key once.
+    /// Returns all possible group keys of all these services, without duplicates.
     fn all_keys(&self) -> Vec<GroupKey> {
         let keys: BTreeSet<GroupKey> =
             self.services.keys().flat_map(|service| self.keys_of(*service)).collect();

@@ -1,4 +1,4 @@
-//! Incidents that are being written: each as it is stored and as it will be, with what it was told.
+//! Pending incident changes: stored state, new state, and the outages merged into it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -21,35 +21,35 @@ use crate::model::translated::Translated;
 use crate::store::MainError;
 use crate::store::incidents::{excerpt, group_keys};
 
-/// Milliseconds within which the engine says the same only once.
+/// Milliseconds within which the same automatic entry is not repeated.
 const REPEATED_MS: i64 = 60_000;
 
-/// One incident that is being written.
+/// One incident with pending changes.
 pub(super) struct Draft {
-    /// As it is stored; `None` for a new one.
+    /// The stored state; `None` for a new one.
     before: Option<WholeIncident>,
     pub(super) after: WholeIncident,
-    /// Key of the policy that it follows; `None` when there is none.
+    /// Key of its policy; `None` when there is none.
     policy: Option<i64>,
-    /// The time at which a service joined it last.
+    /// The time at which the last service was added.
     grown_at: Option<Timestamp>,
     heard: Vec<Heard>,
-    /// The outages that it is told of.
+    /// The outages added to it.
     outages: Vec<Outage>,
-    /// The keys of those that joined it, of which the database does not know that they lead here.
+    /// Group keys of added services that the database does not map to this incident yet.
     keys: BTreeSet<GroupKey>,
-    /// The entry that tells members why.
+    /// The internal entry with the reasons.
     reasons: Option<TimelineEntry>,
 }
 
 impl Draft {
-    /// A new incident about this outage.
+    /// Creates an incident for this outage.
     pub(super) fn new(desk: &Desk<'_>, policy: &IncidentPolicy, told: &Told) -> Self {
         let incident = Incident {
             key: 0,
             id: Id::random(),
             organisation: desk.organisation.key,
-            // Written when it is known how many services it affects.
+            // Written when the number of its services is known.
             title: prose::resolved(desk.organisation),
             kind: IncidentKind::Standard,
             status: IncidentStatus::Investigating,
@@ -77,7 +77,7 @@ impl Draft {
         Self::of(None, after, Some(policy.key))
     }
 
-    /// An incident that is stored, and the policy that it follows; the service that joined it last was read with it.
+    /// Wraps a stored incident and its policy; the last added service was read with it.
     fn known(stored: WholeIncident, policy: Option<i64>) -> Self {
         Self::of(Some(stored.clone()), stored, policy)
     }
@@ -88,7 +88,7 @@ impl Draft {
         Self { before, after, policy, grown_at, heard, outages, keys, reasons: None }
     }
 
-    /// Tells it of an outage.
+    /// Adds an outage.
     pub(super) fn tell(&mut self, told: &Told, outage: Outage) {
         let news = self.after.tell(told);
         if news == News::Joined {
@@ -99,17 +99,17 @@ impl Draft {
         self.outages.push(outage);
     }
 
-    /// The time at which this service has recovered from it; `None` when it has not.
+    /// Returns the time at which this service has recovered from it; `None` when it has not.
     pub(super) fn recovered_at(&self, service: ServiceKey) -> Option<Timestamp> {
         self.after.services.iter().find(|row| row.service == service)?.recovered_at
     }
 
-    /// Returns true if the outage of a service that fails now may join it: it is open, follows this policy, and has grown since then.
+    /// Returns true if an outage may be added: the incident is open, follows this policy, and has grown since then.
     fn takes_in(&self, policy: i64, since: Timestamp) -> bool {
         self.policy == Some(policy) && self.grown_at >= Some(since) && !self.after.incident.is_resolved()
     }
 
-    /// Stores it; gives the outages that it was told of, as they go on.
+    /// Stores it; returns the added outages with their new state.
     pub(super) async fn store(mut self, desk: &Desk<'_>) -> Result<Vec<Outage>, MainError> {
         self.write(desk);
         match &self.before {
@@ -158,42 +158,42 @@ impl Draft {
     }
 }
 
-/// Returns true if the newest entry of a timeline says the same, and is no older than [`REPEATED_MS`]: a large outage comes in many
-/// parts, of which each would be an entry.
+/// Returns true if the newest entry of a timeline is equal, and no older than [`REPEATED_MS`]: a large outage arrives in many
+/// parts, each of which would be an entry.
 fn repeats(newest: &TimelineEntry, (status, message): (IncidentStatus, &Translated), now: Timestamp) -> bool {
     let is_same = newest.status == status && newest.message == *message;
     is_same && now.ms_since(newest.created_at) < REPEATED_MS
 }
 
-/// An incident that a key leads to.
+/// An incident found by a group key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum IncidentLead {
-    /// One that is stored, by its key.
+    /// A stored one, by its key.
     Stored(i64),
-    /// One that is being written, by its place.
+    /// A pending one, by its index.
     Written(usize),
 }
 
-/// The incidents that are being written, so that each is read and stored once.
+/// The incidents with pending changes, so that each is read and stored once.
 #[derive(Default)]
 pub(super) struct Drafts {
-    /// The services whose outages are told: of a large incident only these are read.
+    /// The services with outages to add: for a large incident only these are read.
     services: Vec<ServiceKey>,
     drafts: Vec<Draft>,
     by_key: HashMap<i64, usize>,
-    /// The incidents that services with these keys may join, by policy; the first that takes them in.
+    /// The incidents that services with these group keys may join, by policy; the first suitable one is used.
     leads: HashMap<(i64, GroupKey), Vec<IncidentLead>>,
-    /// Policies whose keys have been looked up.
+    /// Policies whose group keys have been looked up.
     searched: HashSet<i64>,
 }
 
 impl Drafts {
-    /// No incidents yet; outages of these services are to be told.
+    /// Creates an empty set, for outages of these services.
     pub(super) fn of_services(services: Vec<ServiceKey>) -> Self {
         Self { services, ..Self::default() }
     }
 
-    /// The stored incident with this key as it is being written; `None` when it is gone.
+    /// Returns the stored incident with this key and its pending changes; `None` when it was deleted.
     pub(super) async fn open(&mut self, desk: &Desk<'_>, key: i64) -> Result<Option<&mut Draft>, MainError> {
         let place = self.place(desk, key).await?;
         Ok(place.and_then(|place| self.drafts.get_mut(place)))
@@ -211,12 +211,12 @@ impl Drafts {
         Ok(Some(place))
     }
 
-    /// Returns true the first time that the keys of this policy are to be looked up.
+    /// Returns true the first time, when the group keys of this policy have to be looked up.
     pub(super) fn is_first_search(&mut self, policy: i64) -> bool {
         self.searched.insert(policy)
     }
 
-    /// Takes in which stored incidents keys lead to that may follow a policy.
+    /// Adds stored incidents found by group keys, which may follow a policy.
     pub(super) fn add_leads(&mut self, policy: i64, found: HashMap<GroupKey, Vec<i64>>) {
         for (key, incidents) in found {
             let leads = incidents.into_iter().map(IncidentLead::Stored);
@@ -224,7 +224,7 @@ impl Drafts {
         }
     }
 
-    /// The place of an incident that follows the policy, has grown since then and takes in a service with these keys.
+    /// Returns the index of an incident that follows the policy, has grown since then and accepts a service with these keys.
     pub(super) async fn find(
         &mut self,
         desk: &Desk<'_>,
@@ -246,13 +246,13 @@ impl Drafts {
         Ok(None)
     }
 
-    /// Adds one; returns its place.
+    /// Adds an incident; returns its index.
     pub(super) fn add(&mut self, draft: Draft) -> usize {
         self.drafts.push(draft);
         self.drafts.len() - 1
     }
 
-    /// Tells the incident at this place of an outage; the keys of its service lead there from now on.
+    /// Adds an outage to the incident at this index; the group keys of its service lead there from now on.
     pub(super) fn tell(
         &mut self,
         place: usize,
@@ -276,7 +276,7 @@ impl Drafts {
         }
     }
 
-    /// Stores those that were told something; gives the outages that they were told of.
+    /// Stores those with changes; returns the outages added to them.
     pub(super) async fn store(self, desk: &Desk<'_>) -> Result<Vec<Outage>, MainError> {
         let Self { drafts, leads, .. } = self;
         let mut told = Vec::new();
@@ -285,7 +285,7 @@ impl Drafts {
                 continue;
             }
             let policy = draft.policy;
-            // A key leads to the incident that was told last.
+            // A key leads to the incident that was changed last.
             draft.keys.retain(|key| {
                 let leads = policy.and_then(|policy| leads.get(&(policy, *key)));
                 leads.and_then(|leads| leads.first()) == Some(&IncidentLead::Written(place))

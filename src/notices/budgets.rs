@@ -1,4 +1,4 @@
-//! Error budgets of SLA targets that are used up too fast: the rules of the SRE workbook fire.
+//! Error budgets of SLA targets that burn too fast: the burn-rate rules of the SRE workbook.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -22,12 +22,12 @@ use crate::store::{MainError, PageWindow, notices, organisations, sla_targets};
 use crate::texts::Text;
 
 const EVENT: Event = Event::SlaBurning;
-/// The time for which no rule must fire before it is over: short windows forget soon.
+/// The time without a firing rule after which the notice is closed: short windows recover soon.
 const OVER_AFTER: Duration = Duration::from_secs(600);
-/// Targets of an organisation that are looked at.
+/// Maximum number of targets of an organisation.
 const TARGETS_MAX: u64 = 1_000;
 
-/// What is remembered of budgets between two looks.
+/// State of budgets between two comparisons.
 #[derive(Debug)]
 pub(super) struct Budgets {
     patience: Patience,
@@ -40,7 +40,7 @@ impl Default for Budgets {
 }
 
 impl Budgets {
-    /// Compares the budgets of all organisations with the notices that last.
+    /// Compares the budgets of all organisations with the open notices.
     pub(super) async fn compare(&mut self, parts: &Notices) -> Result<(), MainError> {
         let main = parts.announcer.databases.main.reader();
         let lasting = notices::lasting_of(main, EVENT).await?;
@@ -61,7 +61,7 @@ impl Budgets {
         Ok(())
     }
 
-    /// What is wrong with the budget of a target. When it cannot be read it is as it was told.
+    /// Returns the trouble of a target's budget. When it cannot be read, the trouble of the open notice is returned.
     async fn look(
         &mut self,
         parts: &Notices,
@@ -89,7 +89,7 @@ impl Budgets {
     }
 }
 
-/// The most urgent rule that fires.
+/// Returns the most urgent firing rule.
 async fn firing(
     parts: &Notices,
     organisation: &Organisation,

@@ -1,7 +1,7 @@
-//! Gaps in on-call schedules: times of the next seven days at which nobody is on duty although somebody should be. Each is a
-//! notice of its own, with a name of schedule and begin; of a schedule the next ten are told.
+//! Uncovered periods in on-call schedules: times of the next seven days without a person on duty. Each one is a notice, named
+//! after schedule and start; at most ten per schedule.
 //!
-//! What the hours of every layer leave out is left out on purpose, and is no gap.
+//! Times outside the hours of every layer are excluded on purpose, and are not uncovered periods.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,18 +23,18 @@ use crate::store::{StoreError, notices, organisations};
 use crate::texts::Text;
 
 const EVENT: Event = Event::OncallGap;
-/// The time in which a gap is told.
+/// The time in advance at which an uncovered period gets a notice.
 const AHEAD_MS: i64 = 7 * DAY_MS;
-/// The time in which it is more than a hint.
+/// The time in advance at which it is more severe than a hint.
 const SOON_MS: i64 = DAY_MS;
-/// The time in which the begin of a gap under way is looked for.
+/// The time in the past in which the start of a present uncovered period is searched.
 const BACK_MS: i64 = 7 * DAY_MS;
-/// Most gaps of a schedule that are told at a time.
+/// Maximum number of uncovered periods per schedule.
 const GAPS_MAX: usize = 10;
-/// What stands between schedule and begin in the name of a gap.
+/// Separates schedule and start in the name of an uncovered period.
 const SEPARATOR: char = '/';
 
-/// Compares the schedules of all organisations with the notices that last.
+/// Compares the schedules of all organisations with the open notices.
 pub(super) async fn compare(parts: &Notices) -> Result<(), StoreError> {
     let main = parts.announcer.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;
@@ -62,7 +62,7 @@ pub(super) async fn compare(parts: &Notices) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The next gaps of schedules. Reckoning takes a while; it is done beside the thread on which everything else is told.
+/// Returns the next uncovered periods of schedules, computed on another thread because it takes a while.
 async fn reckoned(
     kept: Vec<Kept>,
     looked: TimeRange,
@@ -77,7 +77,7 @@ async fn reckoned(
     work.await.map_err(|_| StoreError::Panicked("reckoning of duty"))
 }
 
-/// What is said of a notice that ends.
+/// Returns the text of a closed notice.
 fn over<'a>(notice: &'a Notice, names: &'a HashMap<String, String>) -> Phrase<'a> {
     let Trouble { source, words, .. } = &notice.trouble;
     let schedule = source.name.split(SEPARATOR).next().unwrap_or_default();
@@ -93,7 +93,7 @@ fn over<'a>(notice: &'a Notice, names: &'a HashMap<String, String>) -> Phrase<'a
     }
 }
 
-/// The begins of the gaps that were told, by the id of the schedule.
+/// The starts of uncovered periods with open notices, by the id of the schedule.
 struct Told(HashMap<String, Vec<Timestamp>>);
 
 impl Told {
@@ -107,8 +107,8 @@ impl Told {
         Self(told)
     }
 
-    /// The begin of a gap in its name. One that is under way keeps that under which it was told, also when it began before
-    /// what is looked at.
+    /// Returns the start in the name of an uncovered period. A present one keeps the start of its open notice, even if it began
+    /// before the searched time.
     fn begin(&self, schedule: &Schedule, gap: TimeRange, (looked, now): (TimeRange, Timestamp)) -> Timestamp {
         if gap.from > now {
             return gap.from;
@@ -119,7 +119,7 @@ impl Told {
     }
 }
 
-/// A gap of a schedule, with the begin in its name.
+/// Returns the trouble of an uncovered period, named after its start.
 fn trouble(
     schedule: &Schedule,
     (gap, begin): (TimeRange, Timestamp),
@@ -140,7 +140,7 @@ fn trouble(
     }
 }
 
-/// A time by the clocks of a zone.
+/// Formats a time in a time zone.
 fn shown(zone: Zone, at: Timestamp) -> String {
     zone.wall(at).map_or_else(|| at.to_string(), |wall| wall.format("%Y-%m-%d %H:%M").to_string())
 }

@@ -2,7 +2,7 @@
 //! listened for a part of the time in which they were expected, several periods in a row. The owner of the service is told,
 //! until the next ping.
 //!
-//! Each node looks at the services that it watches.
+//! Each node handles the services that it watches.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,7 +21,7 @@ use crate::store::{MainError, notices, organisations};
 use crate::texts::Text;
 
 const EVENT: Event = Event::MonitorTrouble;
-/// What comes before the id of the service in the name of a source.
+/// Prefix of the service id in the name of a source.
 const PREFIX: &str = "pings/";
 
 /// Returns true if a notice of this event is about the pings of a service.
@@ -29,7 +29,7 @@ pub(super) fn is_about_pings(notice: &Notice) -> bool {
     notice.trouble.source.name.starts_with(PREFIX)
 }
 
-/// Compares the heartbeats that could not be judged with the notices that last.
+/// Compares the heartbeats that could not be judged with the open notices.
 pub(super) async fn compare(parts: &Notices) -> Result<(), MainError> {
     let main = parts.announcer.databases.main.reader();
     let ownership = &parts.announcer.ownership;
@@ -65,7 +65,7 @@ pub(super) async fn compare(parts: &Notices) -> Result<(), MainError> {
     Ok(())
 }
 
-/// Returns true while no ping has come since the notice began. One of the future began under a clock that was wrong.
+/// Returns true while no ping has come since the notice was opened. A start in the future comes from a wrong clock.
 fn is_waiting(
     service: &ServiceOutline,
     stored: Option<&StoredHeartbeat>,

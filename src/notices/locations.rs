@@ -1,5 +1,5 @@
-//! Locations that have lost their own network, can make no check, or are not heard: their votes do not count, and services that only they look at
-//! are not looked at.
+//! Locations that have lost their own network, can make no check, or send no reports: their votes do not count, and services
+//! that only they check are not checked.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -19,7 +19,7 @@ use crate::texts::Text;
 
 const EVENT: Event = Event::LocationImpaired;
 
-/// Compares the locations, as each organisation with services sees them, with the notices that last.
+/// Compares the locations, as each organisation with services sees them, with the open notices.
 pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<(), MainError> {
     let main = parts.announcer.databases.main.reader();
     let lasting = notices::lasting_of(main, EVENT).await?;

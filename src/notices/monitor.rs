@@ -1,7 +1,7 @@
-//! What this process cannot do: write the history, keep up with it, trust its clock, look at all, back itself up. The organisation of the operator, the
-//! first one of the installation, is told.
+//! Troubles of this process: it cannot write the history, keep up with it, trust its clock, check at all, or back itself up.
+//! The organisation of the operator, the first one of the installation, gets the notices.
 //!
-//! A process that can do nothing at all says nothing here; that is what the watchdog's ping is for.
+//! A process that fails completely opens no notice; the watchdog's ping covers that.
 
 use tokio::time::Instant;
 
@@ -22,7 +22,7 @@ use crate::texts::Text;
 
 const EVENT: Event = Event::MonitorTrouble;
 
-/// One of them: its name, whether it is so, its texts, and how bad it is.
+/// One trouble: its name, whether it exists, its texts, and its severity.
 struct Sign {
     name: &'static str,
     is_so: bool,
@@ -77,16 +77,16 @@ fn each(signs: Signs) -> [Sign; 5] {
     ]
 }
 
-/// Compares this process with the notices about it that last.
+/// Compares this process with the open notices about it.
 pub(super) async fn compare(parts: &Notices, patience: &mut Patience) -> Result<(), MainError> {
     let signs = (parts.signs)();
     let main = parts.announcer.databases.main.reader();
     let ownership = &parts.announcer.ownership;
     let node = ownership.member().map(|member| member.name.clone());
     let mut lasting = notices::lasting_of(main, EVENT).await?;
-    // Those about templates have a comparison of their own.
+    // Notices about templates have a comparison of their own.
     lasting.retain(|notice| channel_of_source(&notice.trouble.source).is_none());
-    // Of nodes that have died nothing is known; whoever leads ends what they had begun.
+    // The state of dead nodes is unknown; the leading node closes their notices.
     let living = ownership.owned().map(|owned| owned.living).unwrap_or_default();
     let is_dead = |of: &str| ownership.leads() && living.iter().all(|living| living.as_str() != of);
     lasting.retain(|notice| !is_about_pings(notice));

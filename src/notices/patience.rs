@@ -1,4 +1,4 @@
-//! How long something has to be so before it counts, so that what comes and goes within a minute tells nobody.
+//! Minimum durations of troubles, so that a trouble of less than a minute opens no notice.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Since when things have been otherwise than was told.
+/// Times since which things have differed from their notices.
 #[derive(Debug)]
 pub(super) struct Patience {
-    /// The time for which something must be wrong before it is told.
+    /// The time for which a trouble must last before its notice is opened.
     begins: Duration,
-    /// The time for which it must be right before it is over.
+    /// The time for which it must be over before its notice is closed.
     ends: Duration,
     since: HashMap<String, Instant>,
 }
 
 impl Patience {
-    /// Nothing is known yet.
+    /// Creates an empty state.
     pub(super) fn new(begins: Duration, ends: Duration) -> Self {
         Self { begins, ends, since: HashMap::new() }
     }
 
-    /// Whether a thing counts as wrong, that is so now and was told so.
+    /// Returns true if a thing counts as in trouble, given its present state and whether it has a notice.
     pub(super) fn counts(&mut self, thing: &str, is_wrong: bool, is_told: bool, now: Instant) -> bool {
         if is_wrong == is_told {
             self.since.remove(thing);
@@ -33,16 +33,16 @@ impl Patience {
         if now.duration_since(since) < lasts { is_told } else { is_wrong }
     }
 
-    /// Forgets since when things with this beginning of their name have been otherwise.
+    /// Removes the times of things with this prefix.
     pub(super) fn forget(&mut self, prefix: &str) {
         self.since.retain(|thing, _| !thing.starts_with(prefix));
     }
 }
 
-/// The time for which trouble must have been less severe before its notice is: as long as a burning budget takes to end.
+/// The time for which a trouble must be less severe before its notice is: as long as a burning budget takes to end.
 const FALLS_AFTER: Duration = Duration::from_secs(600);
 
-/// Notices whose trouble has become less severe than was told, and since when. What rises again after that is told again.
+/// Times since which troubles have been less severe than their notices. A later rise sends notifications again.
 #[derive(Debug)]
 pub struct SeverityFalls(Mutex<Patience>);
 
@@ -53,7 +53,7 @@ impl Default for SeverityFalls {
 }
 
 impl SeverityFalls {
-    /// Whether the notice of a thing falls, whose trouble is less severe now than was told, or is not.
+    /// Returns true if the severity of a notice has to be lowered. `is_less`: its trouble is less severe than the notice now.
     pub(super) fn falls(&self, thing: &str, is_less: bool, now: Instant) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).counts(thing, is_less, false, now)
     }
@@ -67,7 +67,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// Whether it is told; for each look its second and whether it is wrong; and what it counts as at the last one.
+    /// Whether it has a notice; for each comparison its second and whether it is in trouble; and the last result.
     #[rstest]
     #[case::at_first(false, &[(0, true)], false)]
     #[case::for_a_minute(false, &[(0, true), (30, true), (60, true)], true)]

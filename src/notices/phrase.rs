@@ -1,4 +1,4 @@
-//! What is said of a notice: a title and a text, in the language of an organisation.
+//! The texts of a notice: a title and a text, in the language of an organisation.
 
 use crate::model::access::Organisation;
 use crate::model::notice::Words;
@@ -7,14 +7,14 @@ use crate::texts::Text;
 /// The two texts of a notice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phrase<'a> {
-    /// One line.
+    /// The title, one line.
     pub(super) title: Text<'a>,
-    /// One or two sentences.
+    /// The text, one or two sentences.
     pub(super) text: Text<'a>,
 }
 
 impl Phrase<'_> {
-    /// In the default language of an organisation.
+    /// Returns the texts in the default language of an organisation.
     pub(super) fn words(&self, organisation: &Organisation) -> Words {
         Words { title: self.title.in_default(organisation), text: self.text.in_default(organisation) }
     }

@@ -1,7 +1,6 @@
-//! Services that say something beside being down: a certificate near its end, a heartbeat that was missed.
+//! Troubles of services besides being down: a certificate near its expiry, a missed heartbeat.
 //!
-//! What is wrong is what the outages of such services say; what a maintenance covers, or what cannot be reached because of
-//! something else, is silent.
+//! They are derived from the outages of such services; services under maintenance and unreachable services get no new notices.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -21,10 +20,10 @@ use crate::store::services::outlines;
 use crate::store::{HistoryError, MainError, StoreError, notices, organisations, outages};
 use crate::texts::Text;
 
-/// The condition field that says how many days a certificate has left.
+/// The condition field with the days until a certificate expires.
 const DAYS_LEFT: &str = "metadata.days_until_expiry";
 
-/// Compares the heartbeats that are in trouble with the notices that last.
+/// Compares the heartbeats in trouble with the open notices.
 pub(super) async fn compare_heartbeats(parts: &Notices) -> Result<(), StoreError> {
     let known = Known::read(parts, Event::HeartbeatMissed).await?;
     let mut missed = known.silent();
@@ -36,12 +35,12 @@ pub(super) async fn compare_heartbeats(parts: &Notices) -> Result<(), StoreError
     Ok(())
 }
 
-/// Compares the certificates of services that are in trouble with the notices that last.
+/// Compares the certificates of services in trouble with the open notices.
 pub(super) async fn compare_certificates(parts: &Notices) -> Result<(), StoreError> {
     let known = Known::read(parts, Event::CertificateExpiring).await?;
     let mut ending = known.silent();
     for Failing { service, owner } in failing(parts, CheckType::Ssl).await? {
-        // What fails for another reason says nothing about its certificate.
+        // A failure for another reason says nothing about the certificate.
         let found = certificate(parts, &service, &owner).await?;
         ending.extend(found.or_else(|| known.of(service.key).cloned()));
     }
@@ -50,7 +49,7 @@ pub(super) async fn compare_certificates(parts: &Notices) -> Result<(), StoreErr
     Ok(())
 }
 
-/// The notices of an event that last, and the services that they are about.
+/// The open notices of an event, and their services.
 struct Known {
     lasting: Vec<Notice>,
     services: HashMap<ServiceKey, ServiceOutline>,
@@ -72,13 +71,13 @@ impl Known {
         Ok(Self { lasting, services, covered, unknown })
     }
 
-    /// What was told of a service.
+    /// Returns the trouble in a service's open notice.
     fn of(&self, service: ServiceKey) -> Option<&Trouble> {
         let about = |notice: &&Notice| notice.trouble.service == Some(service);
         self.lasting.iter().find(about).map(|notice| &notice.trouble)
     }
 
-    /// What was told of services that nobody speaks of now: it stays as it is.
+    /// Notices of silenced services, left unchanged.
     fn silent(&self) -> Vec<Trouble> {
         let is_silent = |key: &ServiceKey| {
             self.unknown.contains(key)
@@ -88,7 +87,7 @@ impl Known {
         lasting.filter(|trouble| trouble.service.as_ref().is_some_and(is_silent)).cloned().collect()
     }
 
-    /// What is said of one that is over.
+    /// Returns the texts of a closed notice.
     fn over(&self, title: &'static str, text: &'static str) -> impl Fn(&Notice, &Organisation) -> Words {
         move |notice, organisation| {
             let service = notice.trouble.service.and_then(|service| self.services.get(&service));
@@ -106,13 +105,13 @@ impl Known {
     }
 }
 
-/// A service that is in trouble, and who owns it.
+/// A service in trouble, and its owner.
 struct Failing {
     service: ServiceOutline,
     owner: Organisation,
 }
 
-/// The services of a type that are in trouble and may be spoken of.
+/// Returns the services of a type that are in trouble and not silenced.
 async fn failing(parts: &Notices, check_type: CheckType) -> Result<Vec<Failing>, MainError> {
     let main = parts.announcer.databases.main.reader();
     let mut failing = outages::services_of(main, check_type).await?;
@@ -129,17 +128,17 @@ async fn failing(parts: &Notices, check_type: CheckType) -> Result<Vec<Failing>,
     Ok(failing.into_iter().filter_map(of_owner).collect())
 }
 
-/// Returns true if the trouble is the service's own: measured, and not because of something that it depends on.
+/// Returns true if the trouble is the service's own: measured, and not caused by a dependency.
 const fn is_certain(outage: &Outage) -> bool {
     outage.is_measured && outage.unreachable_since.is_none() && outage.held_until.is_none()
 }
 
-/// Returns true while people work on a service, or have stated what it is.
+/// Returns true while a service is under maintenance, or people have set its status.
 fn is_silent(service: &ServiceOutline, covered: &HashSet<ServiceKey>) -> bool {
     covered.contains(&service.key) || service.pause.is_some() || service.status_override.is_some()
 }
 
-/// What is wrong with the certificate of a service, if that is why it fails.
+/// Returns the trouble of a service's certificate, if that is the reason of its failure.
 async fn certificate(
     parts: &Notices,
     service: &ServiceOutline,

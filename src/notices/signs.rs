@@ -1,8 +1,8 @@
-//! What a process can say of itself.
+//! The state that a process knows of itself.
 
 use crate::model::check::Trouble;
 
-/// The things that a process may be unable to do.
+/// The possible troubles of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signs {
     /// Results do not reach the history database.
@@ -13,6 +13,6 @@ pub struct Signs {
     pub clock_is_doubted: bool,
     /// The newest scheduled backup is too old.
     pub backup_is_old: bool,
-    /// Why a location of this process can make no check.
+    /// The reason why a location of this process can make no check.
     pub blind_by: Option<Trouble>,
 }

@@ -1,8 +1,8 @@
-//! Templates of channels that cannot be filled: they send the facts as JSON until somebody changes them.
+//! Templates of channels that cannot be filled: these channels send the facts as JSON until the template is changed.
 //!
-//! The API stores no template that fails with the samples, so each process that leads checks the stored ones once: an
-//! earlier program may have known another language. A message that fails by itself is reported by the courier. Both end
-//! when the channel has been changed since and its template can be filled, or is gone or switched off.
+//! The API stores no template that fails with the samples, so each leading process checks the stored ones once: an earlier
+//! version may have had another template language. A failure with a single message is reported by the courier. A notice is
+//! closed when the channel was changed since and its template can be filled, or was deleted or switched off.
 
 use crate::model::access::Organisation;
 use crate::model::notice::{Notice, Trouble, Words};
@@ -18,7 +18,7 @@ use crate::texts::Text;
 /// Channels that are read at once.
 const CHANNELS_AT_ONCE: u64 = 100;
 
-/// Compares the templates with the notices that last: all of them, or only those that the notices are about.
+/// Compares the templates with the open notices: all of them, or only those with a notice.
 pub(super) async fn compare(parts: &Notices, checks_all: bool) -> Result<(), MainError> {
     let main = parts.announcer.databases.main.reader();
     let mut lasting = notices::lasting_of(main, TEMPLATE_EVENT).await?;
@@ -33,7 +33,7 @@ pub(super) async fn compare(parts: &Notices, checks_all: bool) -> Result<(), Mai
     Ok(())
 }
 
-/// What is wrong with the stored templates of channels that are switched on.
+/// Returns the troubles of stored templates of active channels.
 async fn find_broken(parts: &Notices) -> Result<Vec<Trouble>, MainError> {
     let main = parts.announcer.databases.main.reader();
     let (mut broken, mut after) = (Vec::new(), 0);
@@ -50,7 +50,7 @@ async fn find_broken(parts: &Notices) -> Result<Vec<Trouble>, MainError> {
     }
 }
 
-/// The channels whose templates cannot be filled, and why; found away from the thread of the engine.
+/// Returns the channels whose templates cannot be filled, with the reasons; computed on another thread than the engine's.
 async fn flaws_of(channels: Vec<Channel>) -> Vec<(Channel, String)> {
     let flawed = |channel: Channel| {
         let flaw = template_flaw(&channel.settings)?.to_string();
@@ -63,7 +63,7 @@ async fn flaws_of(channels: Vec<Channel>) -> Vec<(Channel, String)> {
     })
 }
 
-/// Returns true unless the channel is gone or switched off, or has been changed since and its template can be filled.
+/// Returns true unless the channel was deleted or switched off, or was changed since and its template can be filled.
 async fn is_broken_still(parts: &Notices, notice: &Notice) -> Result<bool, MainError> {
     let Some(id) = channel_of_source(&notice.trouble.source) else { return Ok(false) };
     let sight = Sight::whole(notice.trouble.source.organisation);

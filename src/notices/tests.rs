@@ -1,4 +1,4 @@
-//! Which notices begin, fall and end, by what is wrong and what was told.
+//! Notices that are opened, lowered and closed, by the troubles and the open notices.
 
 use rstest::rstest;
 
@@ -22,7 +22,7 @@ fn notice(severity: Severity) -> Notice {
     Notice { key: 1, id: Id::random(), trouble: trouble(severity), began_at, ended_at: None }
 }
 
-/// For each look its minute and how bad it is, and what becomes of the notice.
+/// For each comparison its minute and the severity; and the change of the notice.
 #[rstest]
 #[case::it_begins(None, &[(0, Some(Major), "begins")])]
 #[case::it_lasts(Some(Major), &[(0, Some(Major), ""), (60, Some(Major), "")])]

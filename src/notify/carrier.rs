@@ -1,6 +1,6 @@
-//! Carries one message to one channel, once, and says what came of it.
+//! Sends one message to one channel, once, and reports the result.
 //!
-//! What came back is kept for people, cut short and without the channel's secrets, wherever the other side repeats them.
+//! The answer is kept for people, truncated, and with the channel's secrets masked, since other sides may repeat them.
 
 use std::time::Duration;
 
@@ -18,43 +18,43 @@ use crate::notify::mail::{MailFailed, deliver};
 use crate::notify::mask::masked;
 use crate::notify::template::TemplateError;
 
-/// The time that a request may take, or a try for which somebody waits; mails have `MailLimits`.
+/// Time limit of a request, and of an attempt that a caller waits for; mails have `MailLimits`.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// What is shown of a mail to whose end the server said nothing.
+/// The detail of a mail whose final answer was lost.
 const UNCONFIRMED: &str = "The mail was sent, but the server's answer to it was lost: it may have been taken";
 
-/// The way out, for messages.
+/// The sender of messages.
 #[derive(Clone, Debug)]
 pub struct Carrier {
     /// The HTTP client.
     pub outbound: Outbound,
-    /// For the times that other sides ask to wait until.
+    /// The clock for the times given by `Retry-After`.
     pub clock: Clock,
-    /// Makes the requests.
+    /// Creates the requests.
     pub composer: MessageComposer,
-    /// The time that conversations with mail servers may take.
+    /// Time limits of conversations with mail servers.
     pub mail: MailLimits,
 }
 
-/// What came of a try.
+/// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// What it means for the message.
+    /// The outcome for the message.
     pub outcome: TryOutcome,
-    /// The status of the answer; `None` when none came.
+    /// The status code of the answer; `None` without one.
     pub status_code: Option<u16>,
-    /// What came back, or what went wrong, without secrets; [`DETAIL_LENGTH`] characters at most.
+    /// The answer, or the error, without secrets; at most [`DETAIL_LENGTH`] characters.
     pub detail: String,
-    /// The time before which the other side wants no more.
+    /// The time before which the other side asks for no further message.
     pub retry_after: Option<Timestamp>,
-    /// What the failure is about, if it failed.
+    /// The scope of a failure: channel, recipient or message.
     pub owner: FaultOwner,
-    /// Why the template of the channel could not be filled, so that the facts went out in its place.
+    /// The reason why the channel's template could not be filled, so that the facts were sent instead.
     pub template_flaw: Option<String>,
 }
 
 impl Carrier {
-    /// Makes the message's request and sends it.
+    /// Creates the message's request and sends it.
     pub async fn carry(&self, definition: &'static Definition, envelope: &Envelope<'_>) -> Carried {
         let mut carried = match self.composer.compose(definition, envelope).await {
             Ok(Outgoing::Request(request)) => self.request(definition, request).await,
@@ -64,14 +64,14 @@ impl Carrier {
             Ok(Outgoing::Mail(mail)) => self.mail(&mail).await,
             Err(failure) => Carried::not_composed(&failure),
         };
-        // What cannot be shown is not in an excerpt, so one that was cut may be shorter than the limit.
+        // Control characters are not in an excerpt, so a truncated one may be shorter than the limit.
         let was_cut = carried.detail.len() >= EXCERPT_MAX_BYTES / 2;
         let secrets = envelope.settings.secrets(definition.fields);
         carried.detail = shortened(&masked(carried.detail, &secrets, was_cut));
         carried
     }
 
-    /// The same, for somebody who waits for the answer: it takes ten seconds at most, a mail too.
+    /// Sends the message for a caller that waits for the result: it takes at most ten seconds, also for a mail.
     pub async fn carry_now(&self, definition: &'static Definition, envelope: &Envelope<'_>) -> Carried {
         let carried = timeout(DEADLINE, self.carry(definition, envelope)).await;
         let elapsed = Failed::Timeout(Stage::Answering);
@@ -126,8 +126,8 @@ impl Carrier {
     }
 }
 
-/// What an answer that refuses is about: who may not write, or writes too much, to the wrong address or to a gateway that finds
-/// nobody behind it, is not heard whatever the message says.
+/// Returns the scope of a refusing answer. Missing permission, rate limits, a wrong address and a gateway without a backend
+/// concern the whole channel, whatever the message.
 const fn owner_of(status: u16) -> FaultOwner {
     match status {
         401 | 403 | 404 | 408 | 429 | 502..=504 | 520..=530 => FaultOwner::Channel,
@@ -135,13 +135,13 @@ const fn owner_of(status: u16) -> FaultOwner {
     }
 }
 
-/// The milliseconds of a wait that count.
+/// Returns the wait in milliseconds, within its limits.
 fn wait_ms(wait: Duration) -> i64 {
     i64::try_from(wait.as_millis()).map_or(LONGEST_WAIT_MS, |asked| asked.min(LONGEST_WAIT_MS))
 }
 
 impl Carried {
-    /// Nothing was sent, and trying again is useless.
+    /// The result of an attempt that sent nothing and need not be repeated.
     #[must_use]
     pub fn given_up(detail: &str) -> Self {
         Self::refused(detail.to_owned())
@@ -153,7 +153,7 @@ impl Carried {
         Self { outcome: TryOutcome::Refused, status_code, detail, retry_after, owner, template_flaw }
     }
 
-    /// A message without a request: wrong settings stay wrong, a fault of this program may pass.
+    /// The result for a message without a request: wrong settings are final, a defect of this program may be temporary.
     fn not_composed(failure: &ComposeFailure) -> Self {
         let refused = Self::refused(failure.to_string());
         match failure {
@@ -164,7 +164,7 @@ impl Carried {
         }
     }
 
-    /// What came of sending the facts because the template cannot be filled.
+    /// The result of sending the facts because the template cannot be filled.
     fn instead_of_template(self, flaw: &TemplateError) -> Self {
         let detail = format!("Sent as JSON, since the template cannot be filled ({flaw}). {}", self.detail);
         Self { detail, template_flaw: Some(flaw.to_string()), ..self }

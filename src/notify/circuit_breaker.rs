@@ -1,17 +1,17 @@
-//! The circuit breaker of a channel: spares a receiver that takes nothing, without holding up what it would take.
+//! The circuit breaker of a channel: spares a receiver that accepts nothing, without delaying messages that it would accept.
 //!
 //! Five failures in a row, of different messages or recipients or of the channel as a whole, open the circuit for 10 s, 20 s …
-//! 5 minutes; then one message probes it. Meanwhile messages that were never tried may go, one every two seconds: what failed may
-//! have been the fault of the messages before. A success closes the circuit. Time comes in as an argument.
+//! 5 minutes; then one message probes it. Meanwhile messages that were never tried may be sent, one every two seconds: earlier
+//! failures may have been due to their messages. A success closes the circuit. Time is an argument.
 
 use crate::clock::Timestamp;
 use crate::model::notification::delivery::LONGEST_WAIT_MS;
 
-/// Failures in a row that open the circuit.
+/// Consecutive failures that open the circuit.
 const FAILURES: usize = 5;
-/// The first time that a circuit stays open, in milliseconds; each is twice the one before.
+/// The first time that a circuit stays open, in milliseconds; each time is twice the one before.
 const FIRST_OPEN_MS: i64 = 10_000;
-/// The longest time, in milliseconds.
+/// The longest time that a circuit stays open, in milliseconds.
 const LONGEST_OPEN_MS: i64 = 5 * 60 * 1_000;
 /// The time between two first tries while the circuit is open, in milliseconds.
 const FIRST_TRY_GAP_MS: i64 = 2_000;
@@ -20,52 +20,52 @@ const FIRST_TRY_GAP_MS: i64 = 2_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CircuitBreaker {
     under_way: usize,
-    /// What failed in a row; each message and each recipient once, for its further failures are no news.
+    /// Sources of the consecutive failures; each message and each recipient is counted once.
     failures: Vec<FailureSource>,
-    /// How often in a row it was opened; 0 = closed.
+    /// Number of consecutive openings; 0 = closed.
     openings: u32,
-    /// It takes no further try before, but first tries.
+    /// No attempt before this time, except first attempts of a message.
     open_until: Option<Timestamp>,
-    /// It takes no first try before, while it is open.
+    /// No first attempt of a message before this time, while the circuit is open.
     first_try_from: Option<Timestamp>,
-    /// The other side wants nothing before.
+    /// No attempt at all before this time, by request of the other side.
     paused_until: Option<Timestamp>,
-    /// A further try is under way while the circuit is open.
+    /// True while an open circuit is probed.
     is_probing: bool,
-    /// Changes whenever the circuit opens or closes: a try that began before says little about the time after.
+    /// Changes whenever the circuit opens or closes: an attempt that started before says little about the time after.
     generation: u32,
-    /// The time at which people changed the channel last.
+    /// The time of the last change of the channel by people.
     changed_at: Option<Timestamp>,
 }
 
-/// What a failure is about. One that is not about the whole channel counts once, however often it comes again.
+/// The scope of a failure. One that does not concern the whole channel counts once, however often it is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureSource {
     /// The whole channel.
     Channel,
-    /// What is for this contact, or for nobody in particular.
+    /// The messages to this contact, or those without a contact.
     Recipient(Option<i64>),
     /// The message with this key.
     Message(i64),
 }
 
-/// What a try means for the channel.
+/// The effect of an attempt on the channel's circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelSign {
-    /// It takes messages.
+    /// The channel accepts messages.
     Taken,
-    /// It did not take this one.
+    /// The channel did not accept the message.
     Failed {
-        /// What the failure is about.
+        /// The scope of the failure.
         source: FailureSource,
-        /// The time before which it wants no more.
+        /// The time before which the channel asks for no further message.
         retry_after: Option<Timestamp>,
     },
-    /// The try says nothing about the channel.
+    /// The attempt says nothing about the channel.
     Nothing,
 }
 
-/// The leave of one try, from its start to its end.
+/// The permission for one attempt, from its start to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TryPass {
     generation: u32,
@@ -76,14 +76,14 @@ pub struct TryPass {
 enum PassKind {
     /// The circuit was closed.
     Usual,
-    /// It was open, and its time had come.
+    /// It was open, and a probe was due.
     Probe,
     /// It was open, and the message had never been tried.
     FirstTry,
 }
 
 impl CircuitBreaker {
-    /// Lets a message go; `None` while the channel is to be left alone.
+    /// Permits an attempt; `None` while the channel has to be spared.
     pub fn admit(&mut self, is_first_try: bool, now: Timestamp) -> Option<TryPass> {
         let kind = self.pass(is_first_try, now)?;
         match kind {
@@ -95,7 +95,7 @@ impl CircuitBreaker {
         Some(TryPass { generation: self.generation, kind })
     }
 
-    /// Returns true if a message would be let go.
+    /// Returns true if an attempt would be permitted.
     #[must_use]
     pub fn admits(&self, is_first_try: bool, now: Timestamp) -> bool {
         self.pass(is_first_try, now).is_some()
@@ -115,20 +115,20 @@ impl CircuitBreaker {
         (is_first_try && has_come(self.first_try_from)).then_some(PassKind::FirstTry)
     }
 
-    /// The channel is as people changed it at this time; one that has been changed since may be tried at once.
+    /// Notes the time of the channel's last change by people; after a change it may be tried at once.
     pub fn note_change(&mut self, changed_at: Timestamp) {
         if self.changed_at.replace(changed_at) != Some(changed_at) {
             (self.open_until, self.paused_until, self.first_try_from) = (None, None, None);
         }
     }
 
-    /// Returns true if the circuit is open: the channel is known to take nothing.
+    /// Returns true if the circuit is open: the channel is known to accept nothing.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.openings > 0
     }
 
-    /// Returns true if there is nothing to remember.
+    /// Returns true if there is no state to keep.
     #[must_use]
     pub fn is_idle(&self, now: Timestamp) -> bool {
         self.under_way == 0
@@ -137,14 +137,14 @@ impl CircuitBreaker {
             && self.paused_until.is_none_or(|until| until <= now)
     }
 
-    /// Takes back a pass that was not used.
+    /// Returns a pass that was not used.
     pub fn give_back(&mut self, pass: TryPass) {
         self.under_way = self.under_way.saturating_sub(1);
         self.end_probe(pass);
     }
 
-    /// A try has ended. Returns true if the channel takes messages again that it did not take before, whatever they said: what
-    /// waits for a later try need not wait.
+    /// Notes the end of an attempt. Returns true if the channel has recovered: messages that wait for a later attempt may then
+    /// be sent at once.
     pub fn note_end(&mut self, pass: TryPass, sign: ChannelSign, now: Timestamp) -> bool {
         self.give_back(pass);
         match sign {
@@ -200,7 +200,7 @@ impl CircuitBreaker {
     }
 }
 
-/// The milliseconds for which the circuit is open when it was opened so often in a row.
+/// Returns the time in milliseconds for which the circuit stays open after this number of consecutive openings.
 fn open_ms(openings: u32) -> i64 {
     let doubled = openings.saturating_sub(1).min(16);
     (FIRST_OPEN_MS << doubled).min(LONGEST_OPEN_MS)
@@ -232,7 +232,7 @@ mod tests {
         ChannelSign::Failed { source: FailureSource::Channel, retry_after }
     }
 
-    /// A circuit after these tries, one after the other.
+    /// A circuit after these consecutive attempts.
     fn after(signs: &[ChannelSign]) -> CircuitBreaker {
         let mut circuit = CircuitBreaker::default();
         for sign in signs {
@@ -242,7 +242,7 @@ mod tests {
         circuit
     }
 
-    /// The seconds for which further tries wait, and first tries.
+    /// The seconds for which further attempts and first attempts have to wait.
     fn waits(circuit: &CircuitBreaker) -> (i64, i64) {
         let wait = |is_first_try| {
             (0..=1_000).find(|s| circuit.admits(is_first_try, NOW.plus_ms(s * 1_000))).unwrap()
@@ -309,7 +309,7 @@ mod tests {
         );
     }
 
-    /// They do not lengthen the time for which the circuit is open: those that wait may be thousands.
+    /// They do not lengthen the time for which the circuit is open: there may be thousands of waiting messages.
     #[test]
     fn first_tries_go_every_two_seconds_while_the_circuit_is_open() {
         let mut circuit = after(&[message(1), message(2), message(3), message(4), message(5)]);

@@ -1,7 +1,7 @@
-//! Makes the request of a message: at once for most kinds, on a thread of its own for templates that people write.
+//! Creates the request of a message: at once for most kinds, on a thread of its own for custom templates.
 //!
-//! What a template costs is bounded; few are filled at a time, so that those of one organisation leave the processor and the memory to
-//! the engine. Should filling panic, this one try has failed and nothing else.
+//! The cost of a template is bounded, and few are filled at a time, so that those of one organisation leave the processor and
+//! the memory to the engine. If filling panics, only this one attempt has failed.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::model::notification::ChannelKind;
 use crate::model::notification::message::Message;
 use crate::notify::kinds::{Definition, Envelope, OpenSettings, Outgoing, Unsendable};
 
-/// Most templates that are filled at once.
+/// Maximum number of templates that are filled at the same time.
 const AT_ONCE: usize = 2;
 
 /// Makes requests of messages.
@@ -27,13 +27,13 @@ impl Default for MessageComposer {
     }
 }
 
-/// Why a message has no request.
+/// The reason why a message has no request.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ComposeFailure {
-    /// The settings make none.
+    /// The settings are not usable.
     #[error(transparent)]
     Settings(#[from] Unsendable),
-    /// A fault of this program.
+    /// A defect of this program.
     #[error("The message could not be composed")]
     Broken,
 }
@@ -52,7 +52,7 @@ impl MessageComposer {
         let owned = OwnedEnvelope::copy(envelope);
         let work = tokio::task::spawn_blocking(move || {
             let composed = (definition.compose)(&owned.as_envelope());
-            // Held until it is done, even if nobody waits for it any more.
+            // Held until the work is done, even if the caller no longer waits for it.
             drop(place);
             composed
         });
@@ -66,7 +66,7 @@ impl MessageComposer {
     }
 }
 
-/// An envelope that another thread can take.
+/// An owned envelope, for another thread.
 struct OwnedEnvelope {
     id: Id,
     at_seconds: i64,

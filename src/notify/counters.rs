@@ -1,4 +1,4 @@
-//! Numbers of the courier for `/metrics`.
+//! Metrics of the courier for `/metrics`.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,24 +8,24 @@ use crate::model::notification::ChannelKind;
 use crate::model::notification::delivery::TryOutcome;
 use crate::telemetry::{Collect, Exposition};
 
-/// Numbers of tries and of what waits.
+/// Numbers of attempts and of waiting messages.
 #[derive(Debug, Default)]
 pub struct NotifyCounters {
     tries: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
-    /// Messages that wait; counted every few seconds.
+    /// Waiting messages; counted every few seconds.
     pub waiting: AtomicU64,
-    /// Seconds since the oldest of them was written.
+    /// Age of the oldest waiting message in seconds.
     pub oldest_seconds: AtomicU64,
-    /// Channels that take nothing.
+    /// Channels with an open circuit.
     pub open_circuits: AtomicU64,
-    /// Messages that were left out because their rows cannot be read.
+    /// Messages that were skipped because their rows cannot be read.
     pub unreadable: AtomicU64,
     /// Steps of escalations that were taken.
     pub steps: AtomicU64,
 }
 
 impl NotifyCounters {
-    /// A try has ended.
+    /// Counts the end of an attempt.
     pub fn note(&self, kind: ChannelKind, outcome: TryOutcome) {
         let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
         *tries.entry((kind.as_str(), outcome.as_str())).or_default() += 1;

@@ -1,8 +1,8 @@
-//! The courier: takes what is due from the outbox, lets the carrier send it, and writes down what came of it.
+//! The courier: takes due messages from the outbox, lets the carrier send them, and stores the results.
 //!
-//! Each message is sent at least once, always under the same id: what was sent but not written down before a kill is sent again.
-//! Of a channel's messages about one subject one at a time is under way, mails to each contact by themselves, and the next goes
-//! when the end of the one before it is committed. Organisations, channels and recipients share what can be under way
+//! Each message is sent at least once, always under the same id: after a kill, an attempt without a stored result is repeated.
+//! Messages of a channel about one subject are sent one at a time, mails to each contact independently, and the next one is sent
+//! once the result of the one before is committed. Organisations, channels and recipients share the capacity
 //! (`model::notification::fair_share`). Among several processes on one database the holder of a lock delivers.
 
 mod attempt;
@@ -23,19 +23,19 @@ use crate::store::notifications::courier::{CourierLock, backlog, bring_all_forwa
 use crate::store::notifications::order::release_stranded;
 use crate::store::{MainError, subscriber_facts};
 
-/// The time between two looks at the outbox while nothing comes.
+/// The poll interval of the outbox while nothing is due.
 const LOOK: Duration = Duration::from_millis(200);
-/// The time between two looks at what is rarely wrong.
+/// The interval of rare maintenance work.
 const TIDY: Duration = Duration::from_secs(10);
-/// The time between two looks at steps of escalations.
+/// The poll interval of escalation steps.
 const ESCALATE: Duration = Duration::from_secs(1);
-/// The time between two looks at what has expired.
+/// The interval at which expired messages are given up.
 const GIVE_UP: Duration = Duration::from_secs(60);
-/// The time between two deletions of what is old.
+/// The interval at which old rows are deleted.
 const FORGET: Duration = Duration::from_secs(3_600);
 /// The wait before the next attempt to take the lock, or to reach the database.
 const RETRY: Duration = Duration::from_secs(2);
-/// The time for which messages that have ended can be looked at, in milliseconds.
+/// The time for which finished messages are kept, in milliseconds.
 const KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 impl Courier {
@@ -89,7 +89,7 @@ impl Courier {
         }
     }
 
-    /// Looks at what is rarely wrong, and counts what waits.
+    /// Does rare maintenance work, and counts waiting messages.
     async fn tidy(&self) -> Result<(), MainError> {
         let now = self.guard.now();
         let main = &self.databases.main;
@@ -105,7 +105,7 @@ impl Courier {
         Ok(())
     }
 
-    /// Deletes what is old. Returns false while the wall clock is doubted: then nothing is old.
+    /// Deletes old rows. Returns false while the wall clock is not trusted: then nothing is deleted.
     async fn forget_old(&self) -> Result<bool, MainError> {
         let Some(now) = self.guard.trusted_now() else { return Ok(false) };
         let transaction = self.databases.main.begin().await?;

@@ -1,8 +1,8 @@
 //! The conversation with a mail server: one connection through the gate, one mail.
 //!
-//! Each command has the time that RFC 5321 (4.5.3.2) gives it, so that a server which scans mails or greets late is no failure.
-//! The connection and its TLS are those of every other message. With STARTTLS a server that does not encrypt hears neither
-//! password nor mail. What a refusal is about (the channel, a recipient, the mail) is said here; what follows is not.
+//! Each command has the timeout of RFC 5321 (4.5.3.2), so that a server which scans mails or greets late has not failed.
+//! Connection and TLS are those of every other message. With STARTTLS a server that does not encrypt receives neither
+//! password nor mail. A refusal gets its scope here (the channel, a recipient, the mail); its consequences are decided elsewhere.
 
 mod conversation;
 
@@ -18,34 +18,34 @@ use crate::model::notification::delivery::FaultOwner;
 use crate::notify::kinds::{Credentials, Encryption, OutgoingMail};
 use crate::notify::mail::conversation::{NoReply, SmtpConversation, SmtpReply, SmtpStream};
 
-/// The time that taking leave may take.
+/// Time limit of the `QUIT` command.
 const LEAVE: Duration = Duration::from_secs(1);
-/// The server ends the conversation, whatever it was asked (RFC 5321, 3.8).
+/// The server ends the conversation, for any command (RFC 5321, 3.8).
 const CLOSING: u16 = 421;
-/// The server waits for what proves who speaks (RFC 4954, 4).
+/// The server waits for the credentials (RFC 4954, 4).
 const CHALLENGE: u16 = 334;
 
-/// The reasons why a mail was not taken.
+/// The reason why a mail was not accepted.
 pub(super) enum MailFailed {
-    /// The connection failed or was lost, or the server's time has passed.
+    /// The connection failed or was lost, or the server's time is over.
     Lost {
-        /// What that is about.
+        /// The scope of the failure.
         owner: FaultOwner,
-        /// In what way.
+        /// The kind of the failure.
         failed: Failed,
     },
-    /// The server does not take it, or does not speak SMTP.
+    /// The server refuses the mail, or does not speak SMTP.
     Answer {
-        /// What that is about.
+        /// The scope of the refusal.
         owner: FaultOwner,
-        /// The code of the reply, if it was one.
+        /// The code of the reply, if there was a valid one.
         status_code: Option<u16>,
-        /// In words.
+        /// The text of the reply.
         detail: String,
-        /// True if it never will.
+        /// True if the refusal is final.
         is_final: bool,
     },
-    /// The mail was sent to its end, and no reply came: the server may have taken it.
+    /// The mail was sent completely, but no reply came: the server may have accepted it.
     Unconfirmed,
 }
 
@@ -60,7 +60,7 @@ impl MailFailed {
     }
 }
 
-/// Hands a mail to its server; returns what the server said.
+/// Sends a mail to its server; returns the server's answer.
 pub(super) async fn deliver(
     outbound: &Outbound,
     mail: &OutgoingMail,
@@ -81,14 +81,14 @@ pub(super) async fn deliver(
     if !taken.is_positive() {
         return Err(refused_by(FaultOwner::Message, &taken));
     }
-    // It has the mail; how it takes leave does not matter, nor for how long.
+    // The server has the mail; the result of `QUIT` does not matter.
     let _ = timeout(LEAVE, conversation.ask("QUIT", LEAVE)).await;
     Ok([refused, vec![taken.text()]].concat().join("; "))
 }
 
-/// Names sender and recipients. Returns the words about recipients that the server does not take: the others get the mail without
-/// them, since one mailbox that is full must not keep an alert from all. When it takes none, the mail may come again if one of
-/// them may be taken later.
+/// Sends the sender and the recipients. Returns the replies about refused recipients: the others get the mail without them,
+/// since one full mailbox must not keep an alert from all. When all are refused, the mail may be tried again if one of the
+/// refusals is temporary.
 async fn address<S: SmtpStream>(
     conversation: &mut SmtpConversation<S>,
     mail: &OutgoingMail,
@@ -118,7 +118,7 @@ async fn address<S: SmtpStream>(
     }
 }
 
-/// Connects, encrypts if that is wanted, and greets. Returns what the server offers as well.
+/// Connects, encrypts if configured, and greets. Returns the server's extensions too.
 async fn open(
     outbound: &Outbound,
     mail: &OutgoingMail,
@@ -145,7 +145,7 @@ async fn open(
             let Some(stream) = in_clear.into_stream() else {
                 return Err(MailFailed::refusal("The server said more than it may before encryption"));
             };
-            // A server greets once, in clear.
+            // A server greets once, in plain text.
             let mut conversation = SmtpConversation::new(secure(stream).await?);
             let offered = hello(&mut conversation, &mail.hello, limits).await?;
             return Ok((conversation, offered));
@@ -166,7 +166,7 @@ async fn greet<S: SmtpStream>(
     hello(conversation, name, limits).await
 }
 
-/// Says who speaks; to a server that knows no extensions as RFC 5321 (3.2) has it.
+/// Sends `EHLO`, or `HELO` to a server without extensions (RFC 5321, 3.2).
 async fn hello<S: SmtpStream>(
     conversation: &mut SmtpConversation<S>,
     name: &str,
@@ -204,7 +204,7 @@ async fn log_in<S: SmtpStream>(
     Ok(())
 }
 
-/// Says a command on which everything depends.
+/// Sends a command whose failure ends the conversation.
 async fn ask<S: SmtpStream>(
     conversation: &mut SmtpConversation<S>,
     command: &str,
@@ -228,8 +228,8 @@ fn lost(owner: FaultOwner, no_reply: NoReply) -> MailFailed {
     }
 }
 
-/// What a reply means that refuses. Only the refusal of a recipient or of a mail is final: what a server says about the channel
-/// (another password, no right to send) people mend on either side.
+/// Interprets a refusing reply. Only the refusal of a recipient or of a mail is final: a refusal that concerns the channel
+/// (wrong password, no right to send) may be fixed on either side.
 fn refused_by(owner: FaultOwner, reply: &SmtpReply) -> MailFailed {
     let is_about_channel = matches!(reply.code, CLOSING | 530 | 534 | 535 | 538);
     let owner = if is_about_channel { FaultOwner::Channel } else { owner };

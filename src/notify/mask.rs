@@ -1,33 +1,33 @@
-//! Keeps the secrets of a channel out of what is shown: other sides repeat what they are sent, as it is or in another form.
+//! Masks the secrets of a channel in shown texts: other sides may repeat the data sent to them, in the same or another form.
 //!
-//! A secret is looked for as it stands, in JSON, HTML and addresses, in base64 (also in the midst of a longer text), and in hex. Of an
-//! address its long parts are secrets, too. What was cut at its end may end with a part of a secret.
+//! A secret is searched in plain form, in JSON, HTML and addresses, in base64 (also within a longer text), and in hex. Long parts
+//! of an address are secrets, too. A truncated text may end with a part of a secret.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// What stands where a secret was.
+/// The replacement of a secret.
 const MASK: &str = "•••";
-/// Secrets shorter than this are not looked for: any text would hold them.
+/// Shorter secrets are not searched: any text might contain them.
 const MASKED_FROM: usize = 4;
-/// Parts of addresses shorter than this are words, such as `services`.
+/// Shorter parts of addresses count as words, such as `services`.
 const PART_FROM: usize = 12;
-/// The characters that no encoder of addresses touches.
+/// The characters that are never percent-encoded.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The text with the mask where one of the secrets was; `was_cut` if it goes on where it came from.
+/// Replaces the secrets in a text by the mask; `was_cut` if the text was truncated.
 pub(super) fn masked(text: String, secrets: &[&str], was_cut: bool) -> String {
     let mut forms: Vec<String> = secrets.iter().flat_map(|secret| with_parts(secret)).collect();
     forms.retain(|form| form.len() >= MASKED_FROM);
-    // The longest first: a shorter one may be a part of it.
+    // The longest first: a shorter one may be part of it.
     forms.sort_by_key(|form| (std::cmp::Reverse(form.len()), form.clone()));
     forms.dedup();
     let masked = forms.iter().fold(text, |text, form| text.replace(form, MASK));
     if was_cut { without_begun(masked, &forms) } else { masked }
 }
 
-/// The text without a secret's begin at its end.
+/// Removes the start of a secret at the end of the text.
 fn without_begun(text: String, forms: &[String]) -> String {
     let begun = |form: &String| {
         let lengths = (MASKED_FROM..form.len()).rev().filter(|length| form.is_char_boundary(*length));
@@ -43,7 +43,7 @@ fn with_parts(secret: &str) -> Vec<String> {
     let long = |part: &&str| part.len() >= PART_FROM;
     let parts: Vec<&str> = match secret.split_once("://") {
         Some((_, address)) => address.split(['/', '?', '&', '=', '#']).skip(1).filter(long).collect(),
-        // `Bearer`, or the number of a bot, and what follows.
+        // The parts after `Bearer` or after the number of a bot.
         None => secret.split([' ', ':']).skip(1).filter(long).collect(),
     };
     let mut found = forms(secret);
@@ -78,7 +78,7 @@ fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// `%2F` as `%2f`.
+/// Returns the text with `%2F` as `%2f`.
 fn lower_escapes(text: &str) -> String {
     let mut left = 0;
     let lower = |c: char| {
@@ -88,10 +88,10 @@ fn lower_escapes(text: &str) -> String {
     text.chars().map(lower).collect()
 }
 
-/// The characters of base64 that stand for the secret alone, where so many bytes (of a group of three) stand before it.
+/// Returns the base64 characters that depend on the secret only, if `before` bytes (of a group of three) precede it.
 fn in_base64(secret: &str, before: usize) -> [String; 2] {
     let bytes = [vec![0; before], secret.as_bytes().to_vec()].concat();
-    // Bits of what stands before or behind are in the first and the last characters.
+    // The first and the last characters also contain bits of the neighbouring bytes.
     let from = (before * 8).div_ceil(6);
     let to = bytes.len() * 8 / 6;
     [STANDARD_NO_PAD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)]
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(masked(text.to_owned(), secrets, false), shown);
     }
 
-    /// `Basic` and `AUTH PLAIN` put a name before a password, of any length.
+    /// `Basic` and `AUTH PLAIN` put a name of any length before a password.
     #[rstest]
     #[case("a:")]
     #[case("ab:")]

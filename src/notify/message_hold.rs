@@ -1,7 +1,7 @@
-//! The hold on messages: in a data folder that was restored from a backup nobody is told anything until an operator says so.
+//! The hold on messages: from a data folder that was restored from a backup no message is sent until an operator permits it.
 //!
-//! The installation that the backup was made of may still run, and what waited there may have been sent long ago. The hold is a
-//! file in the data folder, so that it is there before the first start and can be ended beside a running server.
+//! The original installation may still run, and messages that waited there may have been sent long ago. The hold is a file in the
+//! data folder, so that it exists before the first start and can be ended beside a running server.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -18,26 +18,26 @@ pub struct MessageHold {
 }
 
 impl MessageHold {
-    /// That of this data folder, whether it is in force or not.
+    /// The hold of this data folder, active or not.
     #[must_use]
     pub fn of(data_dir: &Path) -> Self {
         Self { file: data_dir.join(FILE) }
     }
 
-    /// Its file, which is there while it is in force.
+    /// Path of its file, which exists while it is active.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Returns true while no message may leave.
+    /// Returns true while no message may be sent.
     #[must_use]
     pub fn is_in_force(&self) -> bool {
-        // What cannot be looked at may be there.
+        // A file whose existence cannot be checked counts as present.
         !matches!(fs::metadata(&self.file), Err(error) if error.kind() == ErrorKind::NotFound)
     }
 
-    /// Begins it, for an installation as it was at a moment, durably.
+    /// Starts the hold durably, for the state of an installation at a moment.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -51,7 +51,7 @@ impl MessageHold {
         file.sync_all()
     }
 
-    /// Ends it. Returns false when it was not in force.
+    /// Ends the hold. Returns false when it was not active.
     ///
     /// # Errors
     /// When the file cannot be removed.

@@ -1,16 +1,16 @@
-//! Telling others what happens here.
+//! Notifications: messages to channels about what happens in the installation.
 //!
-//! - `kinds`: what each kind of channel wants to be told, and how; one file a kind
+//! - `kinds`: the settings and the request format of each kind of channel; one file per kind
 //! - `sealed`: the secrets of channels
-//! - `template`: the language of templates that people write
-//! - `composer`: makes requests of messages, away from the engine's thread where that may take long
-//! - `carrier`: carries one message to one channel, once
-//! - `courier`: takes what is due from the outbox and writes down what came of it; `circuit_breaker`: spares
-//!   a channel that takes nothing
+//! - `template`: the language of custom templates
+//! - `composer`: creates requests of messages, on a thread of its own where that may take long
+//! - `carrier`: sends one message to one channel, once
+//! - `courier`: takes due messages from the outbox and stores the results; `circuit_breaker`: spares a channel that accepts
+//!   nothing
 //! - `mail`: the conversation with a mail server
-//! - `message_hold`: keeps messages back in a data folder that was restored from a backup
-//! - `mask`: keeps secrets out of what is shown
-//! - `watchdog`: a ping that leaves as long as everything works, so that another system notices when it does not
+//! - `message_hold`: holds messages back in a data folder that was restored from a backup
+//! - `mask`: masks secrets in shown texts
+//! - `watchdog`: a ping that is sent as long as everything works, so that another system notices a failure
 
 pub mod carrier;
 pub mod circuit_breaker;

@@ -1,4 +1,4 @@
-//! Secrets of channels: sealed where they are kept, opened for a request.
+//! Secrets of channels: sealed in the database, opened for a request.
 //!
 //! A secret of any shape is sealed as the JSON text of its value, bound to its channel and setting.
 
@@ -9,7 +9,7 @@ use crate::model::notification::{Channel, place_of};
 use crate::model::secret::{SealBroken, Sealer};
 use crate::notify::kinds::{Definition, OpenSettings};
 
-/// Whose secrets are sealed or opened, and with which key.
+/// Seals and opens the secrets of one channel.
 #[derive(Clone, Copy, Debug)]
 pub struct ChannelVault<'a> {
     /// Holds the key.
@@ -21,7 +21,7 @@ pub struct ChannelVault<'a> {
 }
 
 impl ChannelVault<'_> {
-    /// The sealed form of a secret setting.
+    /// Seals a secret setting.
     #[must_use]
     pub fn seal(&self, field: &str, clear: &Value) -> Value {
         Value::from(self.sealer.seal(place_of(&self.organisation, &self.channel, field), &clear.to_string()))
@@ -33,10 +33,10 @@ impl ChannelVault<'_> {
         serde_json::from_str(&clear).map_err(|_| SealBroken)
     }
 
-    /// The settings with their secrets in clear.
+    /// Returns the settings with their secrets in clear.
     ///
     /// # Errors
-    /// When a secret was sealed with another key, or for another place.
+    /// When a secret was sealed with another key, or for another setting.
     pub fn open_all(&self, definition: &Definition, channel: &Channel) -> Result<OpenSettings, SealBroken> {
         let mut settings = Map::new();
         for (name, value) in &channel.settings {

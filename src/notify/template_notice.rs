@@ -1,7 +1,7 @@
-//! The notice that the template of a channel cannot be filled: what it is about, and what it says.
+//! The notice about a channel's template that cannot be filled: its subject and its text.
 //!
-//! Its source is the id of the channel. The courier begins it with the first message that goes out as facts, `notices` at the start
-//! of a program that does not know the language of a stored template; `notices` ends it.
+//! Its source is the id of the channel. The courier opens it with the first message that is sent as facts, `notices` at the start
+//! of a version that cannot parse a stored template; `notices` closes it.
 
 use crate::id::Id;
 use crate::model::access::Organisation;
@@ -19,13 +19,13 @@ pub fn template_source(channel: &Channel) -> Source {
     Source { organisation: channel.organisation, event: TEMPLATE_EVENT, name: channel.id.to_string() }
 }
 
-/// The channel that a notice is about; `None` for other notices of the same event.
+/// Returns the channel of a notice; `None` for other notices of the same event.
 #[must_use]
 pub fn channel_of_source(source: &Source) -> Option<Id> {
     (source.event == TEMPLATE_EVENT).then(|| source.name.parse().ok()).flatten()
 }
 
-/// What is wrong with a channel whose template cannot be filled.
+/// Returns the trouble of a channel whose template cannot be filled.
 #[must_use]
 pub fn template_trouble(channel: &Channel, organisation: &Organisation, flaw: &str) -> Trouble {
     let title = Text::about("template-broken", &channel.name);

@@ -1,8 +1,7 @@
-//! A dead man's switch: as long as everything works a ping leaves every minute, and whoever expects it notices when it stays away.
+//! A dead man's switch: as long as everything works a ping is sent every minute; its receiver notices when pings stop.
 //!
-//! Nothing leaves while a database or the engine does not answer, results wait on disk, or no location of the process can look:
-//! silence is the message. A ping that
-//! did not arrive is tried again sooner than the next one is due, so that one lost packet alarms nobody.
+//! No ping is sent while a database or the engine does not answer, results wait on disk, or no location of the process can
+//! check. A ping that did not arrive is tried again before the next one is due, so that one lost packet raises no alarm.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,43 +15,43 @@ use crate::egress::outbound::{Failed, Outbound, OutboundUrl, Request};
 use crate::readiness::Readiness;
 use crate::telemetry::{Collect, Exposition};
 
-/// The wait before a ping that did not arrive is tried again, unless the next one is due before.
+/// The wait before a failed ping is tried again, unless the next one is due before.
 const RETRY: Duration = Duration::from_secs(10);
-/// The time that a ping may take.
+/// Time limit of a ping.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Returns true while a location of this process can look, and results reach the history.
+/// Returns true while a location of this process can check, and results reach the history.
 pub type IsWatching = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// The parts of the watchdog.
+/// The watchdog with its dependencies.
 #[derive(Clone)]
 pub struct Watchdog {
-    /// The parts that must answer.
+    /// The components that must answer.
     pub readiness: Readiness,
-    /// What else must be true.
+    /// The further condition for a ping.
     pub is_watching: IsWatching,
-    /// The way out.
+    /// The HTTP client.
     pub outbound: Outbound,
-    /// Where the pings go; its path may be a secret.
+    /// The address of the pings; its path may be a secret.
     pub url: OutboundUrl,
     /// The time between two pings.
     pub every: Duration,
-    /// Their number.
+    /// The counters of the pings.
     pub counters: Arc<WatchdogCounters>,
 }
 
-/// Numbers of the pings.
+/// Numbers of pings by result.
 #[derive(Debug, Default)]
 pub struct WatchdogCounters {
-    /// They were taken: answers of 200 to 299.
+    /// Accepted pings: answers of 200 to 299.
     pub taken: AtomicU64,
-    /// They were not.
+    /// Pings that were not accepted.
     pub failed: AtomicU64,
-    /// They were not sent, because not everything works.
+    /// Pings that were not sent, because not everything works.
     pub withheld: AtomicU64,
 }
 
-/// What became of a ping.
+/// The result of a ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ping {
     Taken,
@@ -62,7 +61,7 @@ enum Ping {
 }
 
 impl Watchdog {
-    /// Pings for ever.
+    /// Sends pings for ever.
     pub async fn run(self) {
         let mut last = Ping::Taken;
         loop {

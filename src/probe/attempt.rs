@@ -1,6 +1,6 @@
-//! One attempt while it runs: its deadline, and a stopwatch that knows the phases.
+//! A running attempt: its deadline, and a stopwatch for the phases.
 //!
-//! A phase that is not finished leaves no time behind. With redirects, each phase is the sum over all hops.
+//! An unfinished phase has no time. With redirects, each phase is the sum over all hops.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use tokio::time::Instant;
 use crate::egress::Pinned;
 use crate::model::check::{Micros, Timings, micros};
 
-/// One attempt while it runs.
+/// A running attempt.
 #[derive(Debug)]
 pub(crate) struct Attempt {
     start: Instant,
-    /// The moment at which it must be over.
+    /// The moment at which it must have ended.
     pub(crate) deadline: Instant,
     /// The address that a connection is open to.
     pub(crate) peer: Option<Pinned>,
@@ -45,7 +45,7 @@ impl Attempt {
         Self { start, deadline: start + timeout, peer: None, mark: start, phases: Phases::default() }
     }
 
-    /// The phase that has just ended took the time since the last one ended.
+    /// Ends a phase; its time is counted from the end of the phase before.
     pub(crate) fn finish(&mut self, phase: Phase) {
         let now = Instant::now();
         let slot = match phase {
@@ -57,30 +57,30 @@ impl Attempt {
         self.mark = now;
     }
 
-    /// A request was sent completely at `sent`, its response began at `first_byte`.
+    /// Notes a response: the request was sent completely at `sent`, the response started at `first_byte`.
     pub(crate) fn responded(&mut self, sent: Instant, first_byte: Instant) {
         add(&mut self.phases.ttfb, first_byte.saturating_duration_since(sent));
         self.mark = first_byte;
     }
 
-    /// The response ends now.
+    /// Notes that the response ends now.
     pub(crate) fn transferred(&mut self) {
         let now = Instant::now();
         add(&mut self.phases.transfer, now - self.mark);
         self.mark = now;
     }
 
-    /// The time of the last mark: where the phases end.
+    /// Time from the start to the last mark, where the phases end.
     pub(crate) fn response_time(&self) -> Micros {
         micros(self.mark - self.start)
     }
 
-    /// The timings of an attempt whose target answered: the total ends with the last phase.
+    /// Timings of an attempt whose target answered: the total ends with the last phase.
     pub(crate) fn answered(&self) -> Timings {
         self.timings(self.mark)
     }
 
-    /// The timings of an attempt that ends now, in the middle of a phase.
+    /// Timings of an attempt that ends now, in the middle of a phase.
     pub(crate) fn cut(&self) -> Timings {
         self.timings(Instant::now())
     }

@@ -1,4 +1,4 @@
-//! The canary: a question that every name server can answer, whatever becomes of other names.
+//! The canary: a question that every name server can answer, whatever the state of other names.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -7,7 +7,7 @@ use tokio::net::UdpSocket;
 
 /// Length of a message's header (RFC 1035, section 4.1.1).
 const HEADER_BYTES: usize = 12;
-/// The bit of the third byte that tells a response from a question.
+/// The bit of the third byte that is set in a response.
 const RESPONSE: u8 = 0x80;
 
 /// `. NS` with recursion desired, its id left zero: every server knows the root, or refuses at once.
@@ -28,7 +28,7 @@ pub(crate) async fn ask(server: SocketAddr, source: Option<IpAddr>) -> io::Resul
     Ok(())
 }
 
-/// A socket that hears this server alone.
+/// Opens a socket that receives from this server only.
 pub(crate) async fn connected(server: SocketAddr, source: Option<IpAddr>) -> io::Result<UdpSocket> {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -39,7 +39,7 @@ pub(crate) async fn connected(server: SocketAddr, source: Option<IpAddr>) -> io:
     Ok(socket)
 }
 
-/// Waits for the next response, which is cut when `datagram` is shorter; it has a whole header at least.
+/// Waits for the next response, truncated to `datagram`; it has at least a complete header.
 pub(crate) async fn next_answer<'a>(socket: &UdpSocket, datagram: &'a mut [u8]) -> io::Result<&'a [u8]> {
     loop {
         let length = socket.recv(datagram).await?;

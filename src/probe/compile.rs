@@ -1,8 +1,8 @@
-//! From a stored configuration to a [`CheckSpec`].
+//! Compiles a stored configuration into a [`CheckSpec`].
 //!
-//! Absent keys have the catalogue's defaults. Errors say which key is wrong, never with which value: it may be a
-//! secret. What clients send is validated elsewhere, before it is stored; a spec that cannot be compiled means that
-//! the store and this program disagree.
+//! Absent keys get the catalogue's defaults. Errors name the wrong key, never its value, which may be a secret. Requests
+//! are validated before they are stored, by other code; a spec that does not compile means that the store and this
+//! program disagree.
 
 use std::time::Duration;
 
@@ -30,10 +30,10 @@ pub enum SpecError {
     /// The type is not checked.
     #[error("services of this type are not checked")]
     NotProbed,
-    /// The target has not the form of its type.
+    /// The target does not have the form of its type.
     #[error("the target cannot be read: {0}")]
     Target(#[from] TargetForm),
-    /// A key of the configuration has not the form that the catalogue says.
+    /// A key of the configuration does not have the form of the catalogue.
     #[error("the configuration of '{0}' cannot be read")]
     Config(&'static str),
     /// A condition does not fit the catalogue.
@@ -42,10 +42,10 @@ pub enum SpecError {
 }
 
 impl CheckSpec {
-    /// Compiles what is stored about a service; secrets in `config` must be in clear.
+    /// Compiles the stored check of a service; secrets in `config` must be in clear.
     ///
     /// # Errors
-    /// When the configuration is not one that the catalogue admits.
+    /// When the catalogue does not admit the configuration.
     pub fn compile(
         check_type: CheckType,
         target: &str,
@@ -79,7 +79,7 @@ impl CheckSpec {
     }
 }
 
-/// A stored configuration, read with the catalogue at hand.
+/// A stored configuration, read with the help of the catalogue.
 struct Config<'a> {
     definition: &'static Definition,
     values: &'a Map<String, Value>,
@@ -117,7 +117,7 @@ impl<'a> Config<'a> {
         Ok(Addressing { ip_version, smart_dualstack: self.boolean("smart_dualstack")? })
     }
 
-    /// None stored means the defaults, as for a client that sends none. What is always applied comes last.
+    /// Reads the conditions: the default ones if none are stored; the ones that always apply come last.
     fn conditions(&self) -> Result<Box<[Condition]>, SpecError> {
         let limits = self.definition.by_subtype;
         let subtype = limits.map(|limits| self.select(limits.field)).transpose()?;
@@ -155,7 +155,7 @@ impl<'a> Config<'a> {
         })
     }
 
-    /// Configured headers and credentials; the credentials win.
+    /// Configured headers and credentials; credentials take precedence.
     fn headers(&self) -> Result<HeaderMap, SpecError> {
         let malformed = || SpecError::Config("headers");
         let mut headers = HeaderMap::new();
@@ -182,7 +182,7 @@ impl<'a> Config<'a> {
     }
 }
 
-/// A header value that `Debug` does not show.
+/// Creates a header value that `Debug` does not show.
 fn sensitive(text: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_bytes(text.as_bytes()).ok()?;
     value.set_sensitive(true);
@@ -194,7 +194,7 @@ enum Credentials {
     Header(HeaderName, HeaderValue),
 }
 
-/// Contract 4.2.3; `None` when the block is malformed.
+/// Reads the credentials of contract 4.2.3; `None` when the block is malformed.
 fn credentials(auth: &Value) -> Option<Credentials> {
     let text = |key: &str| auth.get(key).and_then(Value::as_str);
     let (name, value) = match text("type")? {

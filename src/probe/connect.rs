@@ -1,7 +1,7 @@
-//! From a host to an open TCP connection: resolve, pass the gate, race the address families.
+//! From a host to an open TCP connection: resolve, pass the egress gate, race the address families.
 //!
-//! One answer suffices: addresses of both families take turns, IPv6 first, and race (`egress::race`). Nothing is
-//! sent here.
+//! One successful connection suffices: addresses of both families alternate, IPv6 first, and race (`egress::race`).
+//! Nothing is sent here.
 
 use std::io;
 use std::net::IpAddr;
@@ -18,29 +18,27 @@ use crate::probe::spec::{Addressing, IpVersion};
 use crate::probe::stop::Stop;
 use crate::probe::toolbox::Toolbox;
 
-/// Most addresses of one family that are tried; a name with hundreds is not a reason to dial hundreds.
+/// Maximum number of addresses of one family that are tried, however many a name has.
 const PER_FAMILY: usize = 4;
 
 /// The addresses of a host, ready to be dialled.
 #[derive(Debug)]
 pub(crate) struct Route {
     port: u16,
-    /// The families in turn.
+    /// Addresses with alternating families.
     candidates: Vec<Pinned>,
-    /// Addresses before the gate and the limits.
+    /// Number of addresses before the gate and the limits.
     pub(crate) resolved: usize,
 }
 
-/// An open connection.
 #[derive(Debug)]
 pub(crate) struct Reached {
-    /// The connection.
     pub(crate) stream: TcpStream,
-    /// The family that is still to be proven alive, with `smart_dualstack`.
+    /// The family that still has to be tested, with `smart_dualstack`.
     pub(crate) other: Option<Route>,
 }
 
-/// Finds a host's addresses and lets them pass the gate.
+/// Resolves a host and passes its addresses through the gate.
 pub(crate) async fn route(
     host: &Host,
     port: u16,
@@ -74,8 +72,8 @@ pub(crate) async fn dial(
     Ok(Reached { stream, other: wants_both.then(|| route.without_family(used.address())).flatten() })
 }
 
-/// Tries the other family of a name: `None` when it answers too, or when that cannot be told. It gets half
-/// of the time that is left, so that a dead family does not eat the whole timeout.
+/// Tests the other family of a name: `None` when it answers too, or when the test is inconclusive. It gets half of the
+/// remaining time, so that a dead family does not use up the whole timeout.
 pub(crate) async fn prove(other: Option<Route>, toolbox: &Toolbox, deadline: Instant) -> Option<Failure> {
     let other = other?;
     let now = Instant::now();
@@ -135,12 +133,12 @@ impl Route {
         (!candidates.is_empty()).then_some(Self { port: self.port, resolved: candidates.len(), candidates })
     }
 
-    /// The addresses that may be tried.
+    /// The addresses to try.
     pub(crate) fn candidates(&self) -> &[Pinned] {
         &self.candidates
     }
 
-    /// Returns true when this machine has lost its own way to all of the addresses.
+    /// Returns true when this machine has no route to any of the addresses.
     pub(crate) fn is_lost(&self, egress: &Egress) -> bool {
         !self.candidates.is_empty() && self.candidates.iter().all(|pinned| egress.has_lost(pinned.address()))
     }
@@ -175,8 +173,8 @@ async fn race(route: &Route, egress: &Egress, deadline: Instant) -> Result<(TcpS
     }
 }
 
-/// The failures of the candidates. Our own trouble outweighs everything: what we could not try might have answered.
-/// After that, an answer (a refusal) says more than silence, and silence more than a missing route.
+/// The failures of the candidates. Trouble of this process takes precedence: an untried address might have answered.
+/// After that, a refusal takes precedence over silence, and silence over a missing route.
 #[derive(Debug, Default)]
 struct Losses {
     trouble: Option<Trouble>,
@@ -187,7 +185,7 @@ struct Losses {
 impl Losses {
     fn note(&mut self, route: &Route, pinned: Pinned, error: &io::Error) {
         let own = trouble(error);
-        // A machine without IPv6 may say "address not available"; with IPv4 to try, that is no lack of ports.
+        // A machine without IPv6 may report "address not available"; with IPv4 to try, that is not a lack of ports.
         let lacks_ipv6 = own == Some(Trouble::NoPorts) && pinned.address().is_ipv6() && route.has_ipv4();
         match error.kind() {
             _ if own.is_some() && !lacks_ipv6 => self.trouble = own,

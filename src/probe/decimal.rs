@@ -1,4 +1,4 @@
-//! Numbers as they are written in JSON, compared exactly: 9007199254740993 is not 9007199254740992, 1.0 is 1.
+//! Numbers as written in JSON, compared exactly: 9007199254740993 is not 9007199254740992, 1.0 is 1.
 
 use std::cmp::Ordering;
 
@@ -6,14 +6,14 @@ use std::cmp::Ordering;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decimal<'a> {
     is_negative: bool,
-    /// The digits before and behind the point.
+    /// The digits before and after the point.
     digits: (&'a [u8], &'a [u8]),
-    /// The place of the first digit that is not zero, counted from the point; `None` for zero.
+    /// The position of the first non-zero digit, counted from the point; `None` for zero.
     magnitude: Option<i64>,
 }
 
 impl<'a> Decimal<'a> {
-    /// Reads a number of the form that RFC 8259, section 6, gives.
+    /// Parses a number in the form of RFC 8259, section 6.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         let is_negative = text.starts_with('-');
         let unsigned = text.trim_start_matches('-');
@@ -70,7 +70,7 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// A power of ten; one beyond all measure is as large as can be.
+/// Parses a power of ten; one that is out of range saturates.
 fn power(text: &str) -> i64 {
     let bound = if text.starts_with('-') { i64::MIN / 2 } else { i64::MAX / 2 };
     text.trim_start_matches('+').parse().unwrap_or(bound).clamp(i64::MIN / 2, i64::MAX / 2)

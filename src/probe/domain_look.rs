@@ -1,7 +1,7 @@
-//! One look at the DNS records of a custom domain (contract 4.15): does it lead here, and is it its owner's wish?
+//! One check of the DNS records of a custom domain (contract 4.15): whether it points here, and whether its owner wants that.
 //!
-//! Questions go to the operator's name servers, afresh each time. What nobody answers is no fault of the domain. A server
-//! that fails for the domain and answers for the target is evidence that it is the domain's zone that is broken.
+//! The operator's name servers are asked, without a cache. Unanswered questions do not count against the domain. A server
+//! that fails for the domain and answers for the target is evidence that the domain's zone is broken.
 
 use std::time::Duration;
 
@@ -15,23 +15,23 @@ use crate::probe::dns::{Reply, aliases, ask, texts};
 use crate::probe::spec::{DnsCheck, DnsRecord};
 use crate::probe::toolbox::Toolbox;
 
-/// The longest time that one look may take: a client waits for it.
+/// The longest time of one check: a client waits for it.
 const LOOK_TIME: Duration = Duration::from_secs(5);
 
 /// The result of one question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Seen {
-    /// The records that were asked for, and the names that aliases led to.
+    /// The requested records, and the names that aliases led to.
     Records(Vec<String>, Vec<String>),
-    /// There is an answer, but its signatures do not hold.
+    /// There is an answer, but its signatures are invalid.
     BadSignature,
-    /// The server failed to find out.
+    /// The server reported a failure.
     Failure,
-    /// Nobody answered.
+    /// There was no answer.
     Nothing,
 }
 
-/// Everything that was asked.
+/// The answers to all questions.
 struct Answers {
     cname: Seen,
     v4: Seen,
@@ -41,7 +41,7 @@ struct Answers {
     target_v6: Seen,
 }
 
-/// Looks once. Ends within a few seconds.
+/// Checks once. Takes a few seconds at most.
 pub async fn look(wanted: &WantedRecords, toolbox: &Toolbox) -> Sight {
     let deadline = Instant::now() + LOOK_TIME;
     let see = |name: &str, record: DnsRecord| {
@@ -52,7 +52,7 @@ pub async fn look(wanted: &WantedRecords, toolbox: &Toolbox) -> Sight {
                     name.set_fqdn(true);
                     see(&DnsCheck { name, record }, toolbox, deadline).await
                 }
-                // Too long to exist.
+                // Names of this length cannot exist.
                 Err(_) => Seen::Records(Vec::new(), Vec::new()),
             }
         }

@@ -19,7 +19,7 @@ pub enum Host {
 }
 
 impl Host {
-    /// Reads a name, an IPv4 address, or an IPv6 address with or without brackets.
+    /// Parses a name, an IPv4 address, or an IPv6 address with or without brackets.
     pub fn parse(text: &str) -> Result<Self, HostForm> {
         let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         if let Ok(address) = bare.unwrap_or(text).parse::<IpAddr>() {
@@ -49,7 +49,7 @@ impl Host {
 #[error("neither a host name nor an IP address")]
 pub struct HostForm;
 
-/// The place that one HTTP request goes to.
+/// The destination of one HTTP request.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     /// True when TLS is spoken.

@@ -1,7 +1,7 @@
-//! Facts: what a probe found out and conditions may ask for.
+//! Facts: the findings of a probe that conditions may test.
 //!
-//! A [`Fact`] names one of them, [`Facts`] is how a probe hands them over. A fact that a probe did not find is `None`.
-//! Nothing is compared here; that is `condition`.
+//! A [`Fact`] is the name of one of them, [`Facts`] the interface to a probe's values. A fact without a value is `None`.
+//! Comparisons are in `condition`.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ macro_rules! facts {
         }
 
         impl Fact {
-            /// Every fact.
+            /// All facts.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The name that conditions use.
@@ -99,56 +99,56 @@ impl FromStr for Fact {
     }
 }
 
-/// Whether a text is in another one.
+/// The result of a text search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextPresence {
     /// It is there.
     Present,
     /// It is not there.
     Absent,
-    /// It is not in what was read, and there is more.
+    /// It is not in the part that was read, and there is more.
     Undecided,
 }
 
-/// The bytes of a JSON document, or of its beginning.
+/// The bytes of a JSON document, or of its start.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonDocument<'a> {
     /// UTF-8, as far as it is text.
     pub bytes: &'a [u8],
-    /// True when there would have been more.
+    /// True when the document is longer.
     pub is_cut: bool,
 }
 
-/// The findings of one probe. Each probe overrides what it knows; the rest is missing.
+/// The findings of one probe. Each probe overrides the facts that it has; the others are missing.
 pub trait Facts {
-    /// A number.
+    /// Returns the value of a numeric fact.
     fn number(&self, fact: Fact) -> Option<f64>;
 
-    /// A text.
+    /// Returns the value of a text fact.
     fn text(&self, fact: Fact) -> Option<Cow<'_, str>> {
         let _ = fact;
         None
     }
 
-    /// A list of texts.
+    /// Returns the value of a list fact.
     fn list(&self, fact: Fact) -> Option<&[String]> {
         let _ = fact;
         None
     }
 
-    /// A number that the fact has at least, when all of it is not known.
+    /// Returns a lower bound of a numeric fact whose exact value is unknown.
     fn at_least(&self, fact: Fact) -> Option<f64> {
         let _ = fact;
         None
     }
 
-    /// Whether a text is in the body; `None` when there is no body.
+    /// Searches the body for a text; `None` when there is no body.
     fn search_body(&self, text: &str) -> Option<TextPresence> {
         let _ = text;
         None
     }
 
-    /// The body, when it may be JSON. Asked for only by `json.<path>` conditions.
+    /// Returns the body, when it may be JSON. Called only for `json.<path>` conditions.
     fn json(&self) -> Option<JsonDocument<'_>> {
         None
     }

@@ -1,4 +1,4 @@
-//! What a check found out, for people who look at a single one: the facts that conditions may ask for, with their values.
+//! The findings of a single check for people: the facts that conditions may test, with their values.
 
 use crate::probe::fact::{Fact, Facts};
 
@@ -7,7 +7,7 @@ use crate::probe::fact::{Fact, Facts};
 pub struct CheckFinding {
     /// The name that conditions use.
     pub field: &'static str,
-    /// What was found.
+    /// The value.
     pub value: FindingValue,
 }
 
@@ -23,7 +23,7 @@ pub enum FindingValue {
 }
 
 impl CheckFinding {
-    /// Returns every fact that was found, but the response time, which each measurement has.
+    /// Returns every fact with a value, except the response time, which each measurement has.
     pub(crate) fn all_of(facts: &impl Facts) -> Vec<Self> {
         let of = |fact: &Fact| {
             let number = || facts.number(*fact).map(FindingValue::Number);

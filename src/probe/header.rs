@@ -1,8 +1,8 @@
 //! The headers that a service may configure (contract 4.2.2): one list for the API, the compiler of checks, and the
 //! wire.
 //!
-//! Lines that decide where a request begins and ends, or that belong to the connection, are written by the probe
-//! alone. `Host` may be configured: virtual hosts are checked with it.
+//! Headers that decide where a request begins and ends, or that belong to the connection, are set by the probe only.
+//! `Host` may be configured: virtual hosts are checked with it.
 
 use http::HeaderName;
 use http::header::HOST;
@@ -10,13 +10,13 @@ use http::uri::Authority;
 
 use crate::probe::endpoint::Host;
 
-/// The most headers of one service.
+/// Maximum number of headers of one service.
 pub const HEADERS_MAX: usize = 50;
 
 /// The longest name of a header, in characters.
 pub const NAME_MAX_LENGTH: usize = 256;
 
-/// Names that cannot be configured; neither can any that begins with [`PROXY`].
+/// Reserved names; names with the prefix [`PROXY`] are reserved too.
 pub const RESERVED: [&str; 8] = [
     "connection",
     "content-length",
@@ -28,10 +28,10 @@ pub const RESERVED: [&str; 8] = [
     "upgrade",
 ];
 
-/// The beginning of names that speak to a proxy.
+/// The prefix of names of headers for proxies.
 pub const PROXY: &str = "proxy-";
 
-/// The reasons why a name cannot be configured.
+/// The reasons why a header name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameRefusal {
     /// Not an RFC 9110 token of 1..256 characters.
@@ -42,7 +42,7 @@ pub enum NameRefusal {
     Reserved,
 }
 
-/// Returns the name of a header of the block `headers`.
+/// Parses the name of a header of the block `headers`.
 ///
 /// # Errors
 /// When it is no header name, or reserved.
@@ -51,7 +51,7 @@ pub fn configured_name(text: &str) -> Result<HeaderName, NameRefusal> {
     if is_reserved(&name) { Err(NameRefusal::Reserved) } else { Ok(name) }
 }
 
-/// Returns the name of the header that carries an API key; a host is not a secret.
+/// Parses the name of the header that carries an API key; `Host` is refused, since a host is not a secret.
 ///
 /// # Errors
 /// When it is no header name, or reserved, or `Host`.
@@ -59,13 +59,13 @@ pub fn credential_name(text: &str) -> Result<HeaderName, NameRefusal> {
     configured_name(text).and_then(|name| if name == HOST { Err(NameRefusal::Reserved) } else { Ok(name) })
 }
 
-/// Reads an RFC 9110 token of 1..256 characters; `None` when the text is none.
+/// Parses an RFC 9110 token of 1..256 characters; `None` when the text is none.
 #[must_use]
 pub fn name(text: &str) -> Option<HeaderName> {
     HeaderName::from_bytes(text.as_bytes()).ok().filter(|_| text.len() <= NAME_MAX_LENGTH)
 }
 
-/// Returns true for a value that `Host` may have: a host name or address, an IPv6 address in brackets, and perhaps a port.
+/// Returns true for a valid `Host` value: a host name or address, an IPv6 address in brackets, and optionally a port.
 #[must_use]
 pub fn is_host(value: &str) -> bool {
     let Ok(authority) = value.parse::<Authority>() else { return false };

@@ -1,4 +1,4 @@
-//! Targets on this very machine: they are reached without any network, so a failure is their own.
+//! Targets on this machine: they are reached without any network, so a failure is always the target's own.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
@@ -8,8 +8,8 @@ use crate::probe::endpoint::Host;
 use crate::probe::resolver::Resolver;
 use crate::probe::spec::{CheckKind, CheckSpec};
 
-/// Returns true if the target is on this machine. A name is looked up in the hosts file alone, and that of a DNS check is
-/// nowhere: name servers are asked about it.
+/// Returns true if the target is on this machine. A name is looked up in the hosts file only; the name of a DNS check is
+/// never local, because name servers are asked about it.
 pub(crate) fn is_here(spec: &CheckSpec, resolver: &Resolver) -> bool {
     let host = match &spec.kind {
         CheckKind::Http(check) => &check.endpoint.host,
@@ -26,12 +26,12 @@ pub(crate) fn is_here(spec: &CheckSpec, resolver: &Resolver) -> bool {
     }
 }
 
-/// `localhost` and what is below it (RFC 6761).
+/// Returns true for `localhost` and its subdomains (RFC 6761).
 fn is_localhost(name: &Name) -> bool {
     name.iter().next_back().is_some_and(|label| label.eq_ignore_ascii_case(b"localhost"))
 }
 
-/// Nothing can be bound to an address that this machine has not.
+/// Returns true if the address belongs to this machine: only then can a socket be bound to it.
 fn is_own(address: IpAddr) -> bool {
     let address = address.to_canonical();
     address.is_loopback() || UdpSocket::bind(SocketAddr::new(address, 0)).is_ok()

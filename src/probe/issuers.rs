@@ -1,4 +1,4 @@
-//! Authorities that trusted ones vouch for, where the TLS library does not follow them itself.
+//! Intermediate authorities that trusted ones have issued, where the TLS library does not follow them itself.
 //!
 //! It follows six certificates between one and its authority, takes no authority as a server, and does not know every
 //! way of signing with RSA. Here each certificate is verified alone, from the trusted authorities downwards, and is then
@@ -25,7 +25,7 @@ pub(super) enum IssuerDates {
     Ignored,
 }
 
-/// The issuers of one chain that are verified.
+/// The verified issuers of one chain.
 pub(super) struct VerifiedIssuers<'a> {
     roots: &'a RootCertStore,
     verified: RootCertStore,
@@ -69,7 +69,7 @@ impl<'a> VerifiedIssuers<'a> {
         }
     }
 
-    /// Those that are verified, as authorities for the rest of the chain.
+    /// The verified certificates, as authorities for the rest of the chain.
     pub(super) const fn authorities(&self) -> &RootCertStore {
         &self.verified
     }
@@ -124,7 +124,7 @@ impl<'a> VerifiedIssuers<'a> {
     }
 }
 
-/// A certificate that the TLS library can read: of version 3, without critical extensions that are not known.
+/// A certificate that the TLS library can read: version 3, without unknown critical extensions.
 struct Candidate<'a> {
     der: &'a CertificateDer<'a>,
     certificate: X509Certificate<'a>,
@@ -149,7 +149,7 @@ impl<'a> Candidate<'a> {
         self.certificate.validity().is_valid_at(now)
     }
 
-    /// An authority that may have at most this many others below it.
+    /// Returns true for an authority that may have `below` others below it.
     fn may_issue(&self, below: usize) -> bool {
         let is_authority = match self.certificate.basic_constraints() {
             Ok(Some(limits)) => {

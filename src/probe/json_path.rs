@@ -1,10 +1,9 @@
-//! Paths into a JSON document, as `json.<path>` conditions write them (contract 4.2.4).
+//! Paths into a JSON document, for `json.<path>` conditions (contract 4.2.4).
 //!
 //! Segments are separated by dots. On a list, digits are an index and `#` is its length; on an object every segment
 //! is a key. There is no escape for a dot inside a key.
 //!
-//! A document may be the beginning of a longer one. Then a value that was completely seen is found; of others nothing
-//! can be said.
+//! A document may be truncated. A value that was read completely is found; for others the result is undecided.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,13 +12,13 @@ use crate::probe::fact::JsonDocument;
 use crate::probe::json_scan::{JsonScanner, JsonToken, ScanEnd};
 use crate::probe::json_text::JsonText;
 
-/// Most characters of a path.
+/// Maximum length of a path in characters.
 pub const MAX_PATH_LENGTH: usize = 200;
 
-/// The value that a path leads to, as far as conditions compare it.
+/// The value at a path, as far as conditions compare it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// A number as it is written, or the length of a list.
+    /// A number as written, or the length of a list.
     Number(Cow<'a, str>),
     /// `true` or `false`.
     Bool(bool),
@@ -27,7 +26,7 @@ pub enum Found<'a> {
     Text(JsonText<'a>),
     /// A list.
     List {
-        /// True when the text that was asked for is one of its items.
+        /// True when the searched text is one of its items.
         holds: bool,
     },
     /// `null` or an object.
@@ -37,11 +36,11 @@ pub enum Found<'a> {
 /// The result of following a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonSearch<'a> {
-    /// The path leads to this value.
+    /// The value at the path.
     Found(Found<'a>),
-    /// The path leads nowhere, or the document is no JSON.
+    /// There is no value at the path, or the document is no JSON.
     Missing,
-    /// The document was cut before that could be said.
+    /// The document was truncated before the result was known.
     Undecided,
 }
 
@@ -50,7 +49,7 @@ pub enum JsonSearch<'a> {
 pub struct JsonPath(Box<str>);
 
 impl JsonPath {
-    /// The path, unless it is empty or longer than [`MAX_PATH_LENGTH`].
+    /// Creates a path; `None` if it is empty or longer than [`MAX_PATH_LENGTH`].
     #[must_use]
     pub fn new(path: &str) -> Option<Self> {
         Self::is_valid(path).then(|| Self(path.into()))
@@ -62,7 +61,7 @@ impl JsonPath {
         !path.is_empty() && path.chars().count() <= MAX_PATH_LENGTH
     }
 
-    /// Returns what the path leads to in `document`. Of a list it is found out whether `item` is one of its items.
+    /// Returns the value at the path in `document`. For a list, `item` is searched among its items.
     #[must_use]
     pub fn find<'a>(&self, document: JsonDocument<'a>, item: &str) -> JsonSearch<'a> {
         let mut scanner = JsonScanner::new(document.bytes);
@@ -84,26 +83,26 @@ impl fmt::Display for JsonPath {
     }
 }
 
-/// Goes down a path while the tokens of a document come; what lies beside it is passed over.
+/// Follows a path through the tokens of a document; values beside it are skipped.
 struct PathWalk<'p, 'a> {
     segments: Vec<&'p str>,
     item: &'p str,
-    /// The open objects and lists that lie on the path, the outermost first.
+    /// The open objects and lists on the path, outermost first.
     open: Vec<OpenValue>,
-    /// The depth of the items of the list that the path leads to, while it is open.
+    /// The depth of the items of the list at the path, while it is open.
     item_depth: Option<usize>,
-    /// Of two members with the same name the later one counts.
+    /// The value found so far; the last of several members with the same name counts.
     found: Option<Found<'a>>,
 }
 
-/// An object or a list on the path that has begun and not ended.
+/// An object or a list on the path that is still open.
 enum OpenValue {
     Object {
-        /// The member that comes next is the one that the path names.
+        /// True if the next member is the one named by the path.
         is_named: bool,
     },
     List {
-        /// Items that have begun.
+        /// Number of items so far.
         length: usize,
     },
 }
@@ -131,7 +130,7 @@ impl<'p, 'a> PathWalk<'p, 'a> {
         }
     }
 
-    /// Takes the beginning of a value that lies in `depth` objects and lists.
+    /// Takes the start of a value at depth `depth`.
     fn take_value(&mut self, token: JsonToken<'a>, depth: usize) {
         if self.item_depth == Some(depth)
             && matches!(token, JsonToken::Text(text) if JsonText::new(text).equals(self.item))
@@ -158,7 +157,7 @@ impl<'p, 'a> PathWalk<'p, 'a> {
         }
     }
 
-    /// Returns true when the value that begins now, in the innermost value of the path, is the next one of the path.
+    /// Returns true when the value that starts now, in the innermost open value, is the next one on the path.
     fn is_next_on_path(&mut self) -> bool {
         let depth = self.open.len();
         match self.open.last_mut() {
@@ -171,7 +170,7 @@ impl<'p, 'a> PathWalk<'p, 'a> {
         }
     }
 
-    /// Takes the end of a value that lies in `depth` objects and lists.
+    /// Takes the end of a value at depth `depth`.
     fn take_end(&mut self, depth: usize) {
         if self.item_depth == Some(depth + 1) {
             self.item_depth = None;
@@ -187,7 +186,7 @@ impl<'p, 'a> PathWalk<'p, 'a> {
         }
     }
 
-    /// The result where the document is cut.
+    /// The result if the document is truncated here.
     fn found_so_far(self) -> JsonSearch<'a> {
         match self.found {
             Some(Found::List { holds: false }) if self.item_depth.is_some() => JsonSearch::Undecided,
@@ -197,7 +196,7 @@ impl<'p, 'a> PathWalk<'p, 'a> {
     }
 }
 
-/// Digits only: `parse` alone would also take `+1`.
+/// Parses an index of digits only: `parse` alone would also accept `+1`.
 fn index(segment: &str) -> Option<usize> {
     segment.bytes().all(|byte| byte.is_ascii_digit()).then(|| segment.parse().ok())?
 }
@@ -295,7 +294,7 @@ mod tests {
         assert_eq!(find("a", &in_a_text, ""), Some(number("1")));
     }
 
-    /// What was completely seen counts; of the rest nothing is said.
+    /// Values that were read completely are found; the others are undecided.
     #[rstest]
     #[case("status", Some(text("ok")))]
     #[case("n", Some(number("1")))]
@@ -329,7 +328,7 @@ mod tests {
         assert_eq!(find("b"), JsonSearch::Undecided);
     }
 
-    /// What `serde_json` makes of the same path.
+    /// The value at the same path according to `serde_json`.
     fn oracle<'v>(path: &str, document: &'v Value) -> Option<&'v Value> {
         path.split('.').try_fold(document, |value, segment| match value {
             Value::Array(items) => items.get(index(segment)?),

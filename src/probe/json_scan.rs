@@ -1,29 +1,29 @@
-//! Reads a JSON document from its first to its last byte (RFC 8259), as a row of tokens, without keeping any of it.
+//! Tokenizer for JSON documents (RFC 8259) that keeps none of the document.
 //!
-//! A document comes from a stranger, and as a tree it would take thirty times its size. It may be the beginning of a
-//! longer one: then the tokens end where it is cut. A token that is cut itself is not given.
+//! A document is untrusted, and as a tree it would take thirty times its size. It may be truncated: then the tokens end
+//! there, and a truncated token is not returned.
 
-/// Objects and lists within each other; nobody means more.
+/// Maximum nesting of objects and lists.
 const DEPTH_MAX: usize = 128;
 
 /// One token of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonToken<'a> {
-    /// The name of a member, as it stands between its quotes.
+    /// The name of a member, without its quotes, unescaped.
     Key(&'a [u8]),
-    /// A text, as it stands between its quotes.
+    /// A text, without its quotes, unescaped.
     Text(&'a [u8]),
-    /// A number as it is written.
+    /// A number as written.
     Number(&'a str),
     /// `true` or `false`.
     Bool(bool),
     /// `null`.
     Null,
-    /// An object begins.
+    /// Start of an object.
     ObjectStart,
-    /// A list begins.
+    /// Start of a list.
     ListStart,
-    /// An object or a list ends.
+    /// End of an object or a list.
     End,
 }
 
@@ -34,20 +34,20 @@ pub(super) enum ScanEnd {
     Complete,
     /// The bytes end before the document does.
     Cut,
-    /// This is no JSON, or deeper than anybody means.
+    /// This is no JSON, or nested too deeply.
     Invalid,
 }
 
-/// What may come next.
+/// The tokens that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExpectedToken {
     Value,
-    /// A value, or the end of the list that has just begun.
+    /// A value, or the end of the list that has just started.
     ItemOrEnd,
     Key,
-    /// A name, or the end of the object that has just begun.
+    /// A name, or the end of the object that has just started.
     KeyOrEnd,
-    /// A comma, or the end of what is open; behind the outermost value, nothing.
+    /// A comma, or the end of the open value; after the outermost value, nothing.
     Rest,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct JsonScanner<'a> {
     bytes: &'a [u8],
     at: usize,
     expected: ExpectedToken,
-    /// One bit for each level: set for an object.
+    /// One bit per level, set for an object.
     objects: u128,
     depth: usize,
 }
@@ -73,7 +73,6 @@ impl<'a> JsonScanner<'a> {
         self.depth
     }
 
-    /// Reads the next token.
     pub(super) fn next_token(&mut self) -> Result<JsonToken<'a>, ScanEnd> {
         loop {
             let Some(byte) = self.skip_space() else {
@@ -170,7 +169,7 @@ impl<'a> JsonScanner<'a> {
         }
     }
 
-    /// The text that begins here; its escapes are checked and stay.
+    /// Reads a text; its escapes are checked and kept.
     fn text(&mut self) -> Result<&'a [u8], ScanEnd> {
         let start = self.at + 1;
         let mut at = start;
@@ -201,8 +200,7 @@ impl<'a> JsonScanner<'a> {
         self.bytes.get(at).copied().ok_or(ScanEnd::Cut)
     }
 
-    /// The number that begins here. One that ends with the bytes may go on behind them, except where the document may
-    /// end as well.
+    /// Reads a number. One at the end of the bytes may continue after them, except where the document may end as well.
     fn number(&mut self) -> Result<&'a str, ScanEnd> {
         let start = self.at;
         let mut at = start;
@@ -316,7 +314,7 @@ mod tests {
         assert_eq!(end, ScanEnd::Invalid);
     }
 
-    /// Wherever a document is cut, its beginning is no other document, but for the white space at its end.
+    /// A document that is truncated anywhere is no other document, except for white space at its end.
     #[test]
     fn the_beginning_of_a_document_is_cut() {
         let document = br#"{"a": [1, 23, {"b": "c\u00e9\""}, true, false, null, -1.5e-7], "d": ""}"#;

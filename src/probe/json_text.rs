@@ -1,11 +1,11 @@
-//! A text of a JSON document as it stands there, compared without being copied.
+//! A text of a JSON document in its escaped form, compared without being copied.
 
 use std::ops::ControlFlow;
 
 use crate::probe::text_search::TextSearch;
 
-/// What stands between two quotes; its escapes are well-formed. Bytes that are no UTF-8, and halves of pairs, are read
-/// as U+FFFD, as in browsers.
+/// The bytes between two quotes; escapes are well-formed. Bytes that are no UTF-8, and unpaired surrogates, are read as
+/// U+FFFD, as in browsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonText<'a>(&'a [u8]);
 
@@ -14,7 +14,7 @@ impl<'a> JsonText<'a> {
         Self(raw)
     }
 
-    /// Returns true when this is that text.
+    /// Returns true when the text equals `wanted`.
     #[must_use]
     pub fn equals(self, wanted: &str) -> bool {
         let mut rest = wanted;
@@ -28,14 +28,14 @@ impl<'a> JsonText<'a> {
         compared.is_continue() && rest.is_empty()
     }
 
-    /// Returns true when that text is in this one.
+    /// Returns true when the text contains `wanted`.
     #[must_use]
     pub fn contains(self, wanted: &str) -> bool {
         let mut search = TextSearch::new(wanted);
         self.pieces(|piece| search.feed(piece)).is_break() || search.is_found()
     }
 
-    /// Gives the text piece by piece.
+    /// Passes the text to `give` in chunks.
     fn pieces(self, mut give: impl FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
         let mut rest = self.0;
         while !rest.is_empty() {
@@ -57,7 +57,7 @@ impl<'a> JsonText<'a> {
     }
 }
 
-/// The character that the escape at the beginning of `raw` stands for, and the length of the escape.
+/// Returns the character of the escape at the start of `raw`, and the length of the escape.
 fn unescape(raw: &[u8]) -> (char, usize) {
     let letter = match raw.get(1) {
         Some(b'b') => '\u{8}',

@@ -1,7 +1,7 @@
-//! From what a target answered to a measurement: the owner's conditions, then the dead address family.
+//! From the answer of a target to a measurement: first the owner's conditions, then the dead address family.
 //!
-//! Conditions that say `down` win over everything, then those that cannot be decided: neither `up` nor `down` would be
-//! true. Targets that did not answer never come here.
+//! Conditions with status `down` take precedence, then undecided ones: neither `up` nor `down` would be true. Targets
+//! that did not answer are not judged here.
 
 use crate::model::check::{CheckStatus, ErrorCode, Failure, Measurement, Micros, Outcome, Timings};
 use crate::probe::condition::{Condition, DecidingConditions};
@@ -10,18 +10,17 @@ use crate::probe::fact::Facts;
 /// The measurements that every answer comes with.
 #[derive(Debug)]
 pub(crate) struct Answered {
-    /// The time that `response_time_ms` shows.
+    /// The value of `response_time_ms`.
     pub(crate) response_time: Micros,
     /// The time that each phase took.
     pub(crate) timings: Timings,
-    /// HTTP only.
+    /// Status code, HTTP only.
     pub(crate) status_code: Option<u16>,
-    /// With `smart_dualstack`: the other family does not answer.
+    /// The failure of the other address family, with `smart_dualstack`.
     pub(crate) partial: Option<Failure>,
 }
 
 impl Answered {
-    /// Evaluates the conditions.
     pub(crate) fn judge(self, conditions: &[Condition], facts: &impl Facts) -> Outcome {
         let deciding = DecidingConditions::of(conditions, facts);
         let met = deciding.worst.map(|condition| {
@@ -48,7 +47,7 @@ impl Answered {
     }
 }
 
-/// Microseconds as the milliseconds that conditions are written in.
+/// Converts microseconds to milliseconds, the unit of conditions.
 pub(crate) fn milliseconds(time: Micros) -> f64 {
     f64::from(time.get()) / 1000.0
 }

@@ -1,6 +1,6 @@
-//! An established connection, in clear or under TLS, as one type.
+//! An established connection, plain or under TLS, as one type.
 //!
-//! It counts what arrives below TLS, because a server's very first bytes tell a legacy server from a broken one.
+//! It counts the bytes received below TLS, because the first bytes distinguish a legacy server from a broken one.
 //! Closing by reset is the owner's decision, once the exchange is over.
 
 use std::io;
@@ -28,7 +28,6 @@ impl Wire {
         self.received
     }
 
-    /// The stream itself.
     pub(crate) const fn tcp(&self) -> &TcpStream {
         &self.stream
     }
@@ -68,14 +67,14 @@ impl AsyncWrite for Wire {
 /// A connection that requests can be sent over.
 #[derive(Debug)]
 pub(crate) enum Link {
-    /// In clear.
+    /// Plain text.
     Plain(TcpStream),
     /// Under TLS. Boxed: the session is large.
     Tls(Box<TlsStream<Wire>>),
 }
 
 impl Link {
-    /// Makes closing a reset: no port is left in `TIME_WAIT`.
+    /// Makes closing a reset, so that no port is left in `TIME_WAIT`.
     pub(crate) fn close_by_reset(&self) {
         crate::egress::close_by_reset(match self {
             Self::Plain(stream) => stream,
@@ -83,7 +82,7 @@ impl Link {
         });
     }
 
-    /// Returns true when it is in clear.
+    /// Returns true when it is plain text.
     pub(crate) const fn is_plain(&self) -> bool {
         matches!(self, Self::Plain(_))
     }

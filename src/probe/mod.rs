@@ -52,8 +52,8 @@ use finding::CheckFinding;
 use spec::{CheckKind, CheckSpec};
 use toolbox::Toolbox;
 
-/// Runs one attempt of a check. Ends within `spec.timeout`, give or take a little; never panics on what a target
-/// sends. Runs on any tokio runtime with IO and time, also a current-thread one.
+/// Runs one attempt of a check. Ends within about `spec.timeout`; never panics on data of a target. Runs on any tokio
+/// runtime with IO and time, also a current-thread one.
 pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> Outcome {
     let attempt = Attempt::start(spec.timeout);
     let conditions = &spec.conditions;
@@ -66,7 +66,7 @@ pub async fn run(spec: &CheckSpec, toolbox: &Toolbox) -> Outcome {
     }
 }
 
-/// Runs one attempt, and returns what it found out too. Of the types `ssl` and `dns`; the others show it in their
+/// Runs one attempt, and returns its findings too, for the types `ssl` and `dns`; those of the others are in their
 /// measurement.
 pub async fn inspect(spec: &CheckSpec, toolbox: &Toolbox) -> (Outcome, Vec<CheckFinding>) {
     let attempt = Attempt::start(spec.timeout);

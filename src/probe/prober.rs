@@ -1,7 +1,7 @@
-//! The runner of checks for a location: this process's own toolbox, or later a worker in another place.
+//! The runner of checks for a location: this process's own toolbox, or later a remote worker.
 //!
-//! The engine knows the trait alone. [`Local`] is the one that really looks, and that knows whether its own thread ran
-//! and its own network worked while it looked.
+//! The engine knows the trait only. [`Local`] runs the checks, and knows whether its own thread ran and its own network
+//! worked during a check.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,18 +18,18 @@ use crate::probe::spec::CheckSpec;
 use crate::probe::stalls::Stalls;
 use crate::probe::toolbox::Toolbox;
 
-/// Stalls that add up to this part of a check's timeout explain its failure.
+/// Fraction of a check's timeout (1/4) that stalls must reach together to explain its failure.
 const STALLED_PART: u32 = 4;
 /// Shorter stalls explain nothing.
 const STALLED_MIN: Duration = Duration::from_millis(200);
 
 /// The runner of single attempts. It is called on a thread that runs a `LocalSet`, such as that of an actor.
 pub trait Prober: Send + Sync + 'static {
-    /// Runs it once. Never fails: see [`Outcome`].
+    /// Runs a check once. Never fails: see [`Outcome`].
     fn probe(&self, spec: Arc<CheckSpec>) -> LocalBoxFuture<'static, Outcome>;
 
-    /// Returns what is to be believed of an attempt that started at `started` and was not up. May look at something else
-    /// before it answers, for some seconds at most.
+    /// Returns the confirmed outcome of an attempt that started at `started` and was not up. May check other targets before
+    /// it answers, for some seconds at most.
     fn confirm(
         &self,
         _spec: Arc<CheckSpec>,
@@ -44,13 +44,13 @@ pub trait Prober: Send + Sync + 'static {
         false
     }
 
-    /// Returns when it had its network back, if it has ever lost it.
+    /// Returns the time at which its network returned, if it was ever lost.
     fn recovered(&self) -> Option<Instant> {
         None
     }
 }
 
-/// Runs checks in this process, on the thread that asks, which runs a `LocalSet`.
+/// Runs checks in this process, on the calling thread, which runs a `LocalSet`.
 #[derive(Debug)]
 pub struct Local(Arc<Shared>);
 
@@ -62,13 +62,13 @@ struct Shared {
 }
 
 impl Local {
-    /// Checks with these tools. Every failure is believed.
+    /// Creates a prober with these tools that accepts every failure.
     #[must_use]
     pub fn new(toolbox: Toolbox) -> Self {
         Self(Arc::new(Shared { toolbox: Arc::new(toolbox), references: None, stalls: Mutex::default() }))
     }
 
-    /// Checks with these tools. What fails while none of the references answers is not measured.
+    /// Creates a prober with these tools; failures while no reference target answers count as not measured.
     #[must_use]
     pub fn beside(references: Arc<References>, toolbox: Arc<Toolbox>) -> Self {
         Self(Arc::new(Shared { toolbox, references: Some(references), stalls: Mutex::default() }))
@@ -105,7 +105,7 @@ impl Shared {
         let stalls = self.stalls();
         let start = Instant::now();
         let outcome = crate::probe::run(spec, &self.toolbox).await;
-        // What could not be measured says its own reason.
+        // An attempt without a measurement carries its own reason.
         let Outcome::Measured(measured) = &outcome else { return outcome };
         if measured.status == CheckStatus::Up {
             self.note_up(spec);
@@ -115,7 +115,7 @@ impl Shared {
         outcome
     }
 
-    /// Of a location that is well this is one look at a flag.
+    /// Notes a successful check. For a location that is well this reads one flag only.
     fn note_up(&self, spec: &CheckSpec) {
         let impaired = self.references.as_ref().filter(|references| references.is_impaired());
         if let Some(references) = impaired.filter(|_| !is_here(spec, self.toolbox.resolver())) {
@@ -132,14 +132,14 @@ impl Shared {
         }
     }
 
-    /// The stalls of this thread's local tasks, which are watched from the first check on. A runtime has one `LocalSet`.
+    /// Returns the stalls of this thread's local tasks, watched since its first check. A runtime has one `LocalSet`.
     fn stalls(&self) -> Arc<Stalls> {
         let runtime = Handle::current().id();
         let mut watched = self.stalls.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(stalls) = watched.get(&runtime).filter(|stalls| !stalls.is_over()) {
             return Arc::clone(stalls);
         }
-        // Runtimes that are gone have left theirs behind.
+        // Remove the stalls of runtimes that have ended.
         watched.retain(|_, stalls| !stalls.is_over());
         let stalls = Arc::new(Stalls::watch());
         watched.insert(runtime, Arc::clone(&stalls));
@@ -147,7 +147,7 @@ impl Shared {
     }
 }
 
-/// Returns true if our own thread explains why a check failed: it stood still for a good part of the timeout.
+/// Returns true if a stall of this thread explains the failed check: it lasted for a large part of the timeout.
 fn is_explained(timeout: Duration, stalled: Duration) -> bool {
     stalled >= STALLED_MIN.max(timeout / STALLED_PART)
 }

@@ -1,8 +1,8 @@
-//! From names to addresses: the hosts file, then the configured or the system's name servers, answers kept for as
-//! long as they say.
+//! From names to addresses: the hosts file, then the configured or the system's name servers; answers are cached for
+//! their TTL.
 //!
-//! Tells the target's trouble (no such name, a failing zone) from our own (name servers that answer nobody). Whether
-//! an address may be connected to is decided by `egress`. DNS checks do not come here: they ask themselves.
+//! Distinguishes the target's trouble (no such name, a failing zone) from our own (name servers that do not answer). The
+//! egress gate decides whether an address may be connected to. DNS checks do not use this: they ask the servers themselves.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::pin;
@@ -24,14 +24,14 @@ use crate::probe::stop::Stop;
 
 /// The time that the slower family may lag behind the first answer (RFC 8305, section 3).
 const FAMILY_LAG: Duration = Duration::from_millis(50);
-/// A lookup this slow makes us doubt the servers themselves.
+/// A lookup of this length raises doubt about the servers themselves.
 const DOUBT_AFTER: Duration = Duration::from_secs(1);
-/// The time that the servers have to show whose silence it is when the lookup itself ended early.
+/// The time for the canary questions when the lookup itself ended early.
 const CANARY_WAIT: Duration = Duration::from_millis(500);
-/// Answers kept.
+/// Maximum number of cached answers.
 const CACHED: u64 = 16_384;
 
-/// What a check says about an answer that nobody can read.
+/// Error text for an unreadable answer.
 pub(crate) const UNREADABLE: &str = "The name server's answer cannot be read";
 
 /// Name resolution of one location.
@@ -48,12 +48,12 @@ pub struct Addresses {
     pub v4: Vec<IpAddr>,
 }
 
-/// The reasons why there are no addresses; of two families' failures the later one is the more telling.
+/// The reasons why there are no addresses; of two families' failures the later variant takes precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Absence {
     NoRecords,
     Servfail,
-    /// A server answered with something that nobody can read.
+    /// A server sent an unreadable answer.
     Unreadable,
     Silence,
     /// The question could not even be asked.
@@ -62,7 +62,7 @@ enum Absence {
 }
 
 impl Resolver {
-    /// Asks `servers`, or those of `files` as they are at the time when there are none.
+    /// Creates a resolver that asks `servers` or, when there are none, those that `files` list at the time.
     ///
     /// # Errors
     /// When no resolver can be set up.
@@ -70,13 +70,13 @@ impl Resolver {
         Ok(Self { names: SystemNames::new(servers, files, CACHED)? })
     }
 
-    /// The name servers of this moment, in the order of the configuration.
+    /// Returns the present name servers, in the configured order.
     #[must_use]
     pub fn servers(&self) -> Arc<[SocketAddr]> {
         Arc::clone(&self.names.current().servers)
     }
 
-    /// The addresses of `name`, at least one. With `both`, a family that is slow is waited for.
+    /// Returns the addresses of `name`, at least one. With `both`, a slow family is waited for.
     pub(crate) async fn lookup(
         &self,
         name: &Name,
@@ -96,8 +96,8 @@ impl Resolver {
         Ok(self.answered(|| questions(name, version), deadline, asked).await??)
     }
 
-    /// Waits until `deadline` for the answer of name servers; `None` means that none of them said anything. When there is
-    /// none, finds out whose fault that is, with these questions about the name.
+    /// Waits until `deadline` for the answer of name servers; `None` means that none of them answered. In that case, finds
+    /// out whether the servers or the name are at fault, with these questions about the name.
     pub(crate) async fn answered<T>(
         &self,
         about_name: impl FnOnce() -> Vec<Vec<u8>>,
@@ -128,13 +128,13 @@ impl Resolver {
             return Err(Stop::Trouble(trouble));
         }
         if !listened.is_terminated() {
-            // Whether time ran out is of no interest: what was answered decides.
+            // The timeout itself does not matter: the received answers decide.
             let _ = timeout_at(answers_until, listened).await;
         }
         Err(if silence.is_of_name() { Absence::Silence.into() } else { unasked() })
     }
 
-    /// A name in the hosts file is never asked for, not even its missing family.
+    /// Returns the addresses of a name in the hosts file, for which no server is asked, not even for a missing family.
     fn known_to_hosts(&self, name: &Name, version: IpVersion) -> Option<Addresses> {
         let (v6, v4) = known_to_hosts(&self.names.current().hosts, name)?;
         let found = Addresses {
@@ -210,13 +210,13 @@ impl Absence {
             NetError::Dns(DnsError::ResponseCode(code)) => Self::of_code(*code),
             NetError::Timeout => Self::Silence,
             NetError::Io(error) => trouble(error).map_or(Self::Silence, Self::Unasked),
-            // No connection to a server could be made, or too many questions are under way: nobody was asked.
+            // No connection to a server could be opened, or too many questions are pending: no server was asked.
             NetError::NoConnections | NetError::Busy => {
                 Self::Unasked(lacking().unwrap_or(Trouble::ResolverUnavailable))
             }
             NetError::Dns(_) => Self::Servfail,
             NetError::Proto(_) => Self::Unreadable,
-            // What hickory-resolver says when none of its tries came to an end.
+            // The error of hickory-resolver when none of its tries has completed.
             _ => Self::Silence,
         }
     }
@@ -244,7 +244,7 @@ impl From<Absence> for Stop {
     }
 }
 
-/// The questions about a name as they go over the wire.
+/// Returns the questions about a name in wire format.
 fn questions(name: &Name, version: IpVersion) -> Vec<Vec<u8>> {
     let records: &[RecordType] = match version {
         IpVersion::Ipv4 => &[RecordType::A],
@@ -260,7 +260,7 @@ fn questions(name: &Name, version: IpVersion) -> Vec<Vec<u8>> {
     records.iter().filter_map(question).collect()
 }
 
-/// The name servers cannot be asked, or answer nobody.
+/// The stop for name servers that cannot be asked or do not answer.
 const fn unasked() -> Stop {
     Stop::Trouble(Trouble::ResolverUnavailable)
 }
@@ -269,7 +269,7 @@ async fn lagging<T>(family: impl Future<Output = Result<T, Absence>>, patient: b
     if patient { family.await } else { timeout(FAMILY_LAG, family).await.unwrap_or(Err(Absence::Silence)) }
 }
 
-/// Returns what this process lacks for asking anything; `None` when it can open a socket.
+/// Returns the resource that this process lacks for asking; `None` when it can open a socket.
 fn lacking() -> Option<Trouble> {
     let any = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
     std::net::UdpSocket::bind(any).err().as_ref().and_then(trouble)
@@ -285,8 +285,8 @@ mod tests {
         Name::from_ascii(text).unwrap()
     }
 
-    /// A server that dies after one answer, which it gives when all questions have been asked: the answer is read after the
-    /// other question was asked, and says nothing about who is silent then.
+    /// A server that dies after one answer, which it sends when all questions have been asked: the answer is read after the
+    /// other question was asked, and is no evidence about a silent name or server.
     #[tokio::test]
     async fn an_answer_to_an_older_question_is_no_evidence() {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();

@@ -1,8 +1,8 @@
-//! Whose silence it is when a name is not resolved in time: the name's, or that of the name servers.
+//! The cause of a lookup without an answer in time: the name, or the name servers.
 //!
-//! A server is sent a few questions at once: a canary, those about the name, and a canary again. One that answers both
-//! canaries was alive when it read what lies between them, so it is silent about this name alone. Everything else is no
-//! evidence against the name: a server that has died or come back meanwhile, an answer that this machine was too busy to
+//! A server is sent a few questions at once: a canary, those about the name, and a canary again. If it answers both
+//! canaries, it was alive when it read the questions between them, so it is silent about this name only. Everything else is
+//! no evidence against the name: a server that has died or recovered meanwhile, an answer that this machine was too busy to
 //! read, or no answer at all. Since the order of the questions decides, and not the time at which an answer is
 //! read, a slow machine changes no verdict.
 
@@ -15,18 +15,18 @@ use futures_util::future::join_all;
 use crate::egress::{DATAGRAM_MAX_BYTES, read_answer};
 use crate::probe::canary::{CANARY, connected, next_answer};
 
-/// Questions about a name, and what the name servers did with them.
+/// Questions about a name, and which of them the name servers answered.
 #[derive(Debug)]
 pub(crate) struct SilenceCheck<'a> {
     servers: &'a [SocketAddr],
-    /// The canary, the questions about the name, and the canary; each with an id of its own.
+    /// The canary, the questions about the name, and the canary again; each with its own id.
     questions: Vec<Vec<u8>>,
-    /// For each server, a bit for each question that it has answered.
+    /// Per server, one bit per question that it has answered.
     answered: Vec<AtomicU8>,
 }
 
 impl<'a> SilenceCheck<'a> {
-    /// With the questions about the name as they go over the wire, at most five; their ids do not matter.
+    /// Creates the check from the questions about the name in wire format, at most five; their ids are replaced.
     ///
     /// # Errors
     /// When the system has no random numbers.
@@ -42,11 +42,11 @@ impl<'a> SilenceCheck<'a> {
         Ok(Self { servers, questions, answered: servers.iter().map(|_| AtomicU8::new(0)).collect() })
     }
 
-    /// Asks all servers, and listens until there is nothing more to hear; that may be never.
+    /// Asks all servers, and receives until everything is answered, which may never happen.
     pub(crate) async fn run(&self) {
         let asked =
             self.servers.iter().zip(&self.answered).map(|(server, answered)| self.ask(*server, answered));
-        // A server that cannot be asked has answered nothing, which is all that counts.
+        // A server that cannot be asked has answered nothing; the error does not matter.
         join_all(asked).await;
     }
 
@@ -84,7 +84,7 @@ impl<'a> SilenceCheck<'a> {
     }
 }
 
-/// What nobody can read is no answer about a name.
+/// Returns true if the answer can be parsed: an unreadable one is no answer about a name.
 fn is_readable(answer: &[u8]) -> bool {
     read_answer(answer).is_some()
 }
@@ -114,8 +114,8 @@ mod tests {
     const RESPONSE: u8 = 0x80;
     const REFUSED: u8 = 5;
 
-    /// Whether servers that answer these questions are silent about the name alone. The second is about A, the third
-    /// about AAAA. Each server ends by an answer to nothing, so that nobody waits for a time.
+    /// Returns true if servers that answer these questions are silent about the name only. The second question is about A, the
+    /// third about AAAA. Each server ends with an answer to no question, so that no timeout is needed.
     async fn is_of_name(servers: &[&[usize]], code: u8) -> bool {
         let mut sockets = Vec::new();
         for _ in servers {

@@ -1,7 +1,7 @@
 //! The specification of one check, parsed and ready: no text is parsed again while checks run.
 //!
 //! A [`CheckSpec`] is compiled once from a stored service (with its secrets opened) and shared by every run.
-//! 100,000 of these live at once, so lists are boxed slices.
+//! 100,000 of these exist at once, so lists are boxed slices.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -20,14 +20,14 @@ use crate::probe::endpoint::{Endpoint, Host};
 pub struct CheckSpec {
     /// The longest time that one attempt may take.
     pub timeout: Duration,
-    /// The conditions under which the owner calls it degraded or down.
+    /// The conditions under which it is degraded or down.
     pub conditions: Box<[Condition]>,
     /// The kind of check, with its settings.
     pub kind: CheckKind,
 }
 
 impl CheckSpec {
-    /// The target as the log names it: without user, password, query and fragment of an address, which may be secrets.
+    /// Returns the target for the log: without user, password, query and fragment of an address, which may be secrets.
     #[must_use]
     pub fn target_for_log(&self) -> String {
         match &self.kind {
@@ -70,7 +70,7 @@ pub enum CheckKind {
 pub struct Addressing {
     /// The families that may be tried.
     pub ip_version: IpVersion,
-    /// With `Auto`: a name whose one family is dead is `degraded`.
+    /// With `Auto`: a name with one dead family is `degraded`.
     pub smart_dualstack: bool,
 }
 

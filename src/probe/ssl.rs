@@ -35,7 +35,7 @@ pub(crate) async fn run(
     examine(check, conditions, toolbox, attempt).await.0
 }
 
-/// The same with what was found, also of a certificate that is refused.
+/// Runs the check and returns its findings too, also for a refused certificate.
 pub(crate) async fn examine(
     check: &SslCheck,
     conditions: &[Condition],
@@ -60,10 +60,10 @@ pub(crate) async fn examine(
     (stop.unless_lost(attempt.peer, toolbox.egress()).outcome(attempt.cut()), facts)
 }
 
-/// What a handshake showed.
+/// The result of a handshake.
 struct CertificateInspection {
     facts: Result<SslFacts, Failure>,
-    /// Whether the certificate is good, before any condition.
+    /// The verdict on the certificate, before any condition.
     verdict: Result<(), Stop>,
     other: Option<Route>,
 }

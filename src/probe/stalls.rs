@@ -1,9 +1,9 @@
-//! Moments in which the checks of a thread did not run: the process was stopped by a signal, others had the processor, or
-//! the thread had more tasks than it could turn to.
+//! Times in which the checks of a thread did not run: the process was stopped by a signal, the processor was busy with
+//! others, or the thread had more tasks than it could run.
 //!
-//! A task that only sleeps and looks at the clock notices them, because it waits its turn in the same queue as the checks:
-//! that of the thread's `LocalSet`. A check that failed while its own thread stood still for a good part of its time has
-//! measured us, not its target.
+//! A task that only sleeps and reads the clock notices them, because it waits in the same queue as the checks, that of the
+//! thread's `LocalSet`. A check that failed while its own thread stood still for a large part of its time has measured
+//! this process, not its target.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,11 +12,11 @@ use std::time::Duration;
 use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::{Instant, sleep};
 
-/// Time between two looks at the clock.
+/// Time between two readings of the clock.
 const TICK: Duration = Duration::from_millis(50);
-/// Shorter delays are an ordinary evening.
+/// The shortest delay that counts as a stall.
 const STALL_MIN: Duration = Duration::from_millis(100);
-/// Stalls that are remembered: those of the last minutes, unless the machine does nothing else.
+/// Maximum number of stored stalls, usually those of the last minutes.
 const REMEMBERED: usize = 256;
 
 /// The stalls of one thread's local tasks. Stops watching when it is dropped.
@@ -42,7 +42,7 @@ impl Stalls {
     /// Watches the local tasks of this thread.
     ///
     /// # Panics
-    /// Outside of a `LocalSet`. Actors and what they start run in one.
+    /// Outside of a `LocalSet`. Actors and their tasks run in one.
     pub(crate) fn watch() -> Self {
         let record = Arc::new(Mutex::new(Record { last_tick: Instant::now(), stalls: VecDeque::new() }));
         let watched = Arc::clone(&record);
@@ -55,13 +55,13 @@ impl Stalls {
         Self { record, watcher: watcher.abort_handle() }
     }
 
-    /// Returns the time since `start` in which the local tasks stood still, up to now. It includes the wait of the watcher
-    /// that has not had its turn yet.
+    /// Returns the time since `start` in which the local tasks stood still, up to now. It includes the present wait of the
+    /// watcher.
     pub(crate) fn since(&self, start: Instant) -> Duration {
         self.record.lock().unwrap_or_else(PoisonError::into_inner).since(start, Instant::now())
     }
 
-    /// Returns true when the local tasks are gone, or the watcher was stopped.
+    /// Returns true when the local tasks have ended, or the watcher was stopped.
     pub(crate) fn is_over(&self) -> bool {
         self.watcher.is_finished()
     }
@@ -74,7 +74,7 @@ impl Drop for Stalls {
 }
 
 impl Record {
-    /// The watcher has its turn.
+    /// Notes that the watcher ran at `now`.
     fn tick(&mut self, now: Instant) {
         self.stalls.extend(self.pending(now));
         self.last_tick = now;
@@ -83,7 +83,7 @@ impl Record {
         }
     }
 
-    /// Returns the stall that the watcher waits in at `now`, if it has waited for long.
+    /// Returns the stall that lasts at `now`, if the watcher has waited for long.
     fn pending(&self, now: Instant) -> Option<Stall> {
         let length = now.saturating_duration_since(self.last_tick).saturating_sub(TICK);
         (length >= STALL_MIN).then_some(Stall { ended: now, length })
@@ -142,7 +142,7 @@ mod tests {
         LocalSet::new().run_until(look).await;
     }
 
-    /// Each turn takes a millisecond, and a thousand tasks wait for one.
+    /// Each poll takes a millisecond, and a thousand tasks wait for one.
     #[tokio::test]
     #[expect(clippy::disallowed_methods, reason = "it keeps the thread busy on purpose")]
     async fn a_queue_that_is_too_long_is_a_stall() {

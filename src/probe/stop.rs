@@ -1,6 +1,6 @@
-//! The reason why a probe ends early: the target's failure, or our own trouble.
+//! The reason why a probe ends early: the target's failure, or trouble of this process.
 //!
-//! The operating system's errors are told apart by `egress`. What is ours never becomes `down`.
+//! Errors of the operating system are classified by `egress`. Trouble of this process never becomes `down`.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use crate::model::check::{ErrorCode, Failure, Measurement, Outcome, Timings, Tro
 pub(crate) enum Stop {
     /// The target did not answer as it should.
     Failed(Failure),
-    /// We could not look.
+    /// This process could not measure.
     Trouble(Trouble),
 }
 
@@ -22,7 +22,7 @@ impl Stop {
         Self::Failed(Failure::new(code, message))
     }
 
-    /// An error of an established connection; `otherwise` is the code of errors that have none of their own.
+    /// Classifies an error of an established connection; `otherwise` is the code of errors without one of their own.
     pub(crate) fn broken(error: &io::Error, otherwise: ErrorCode) -> Self {
         if let Some(trouble) = trouble(error) {
             return Self::Trouble(trouble);
@@ -38,7 +38,7 @@ impl Stop {
         }
     }
 
-    /// The same, unless a connection broke or fell silent because this machine has lost its own way to `peer`.
+    /// Returns the stop, or trouble if the connection broke because this machine has lost its own route to `peer`.
     pub(crate) fn unless_lost(self, peer: Option<Pinned>, egress: &Egress) -> Self {
         match (&self, peer) {
             (Self::Failed(failure), Some(peer))
@@ -50,7 +50,7 @@ impl Stop {
         }
     }
 
-    /// The outcome of a probe that ended this way.
+    /// Returns the outcome of a probe that ended this way.
     pub(crate) fn outcome(self, timings: Timings) -> Outcome {
         match self {
             Self::Failed(failure) => {
@@ -73,7 +73,7 @@ impl From<Blocked> for Stop {
     }
 }
 
-/// Failures of an open connection that a dead network causes as well as a dead target.
+/// Returns true for failures of an open connection that a dead network causes as well as a dead target.
 const fn may_be_the_network(code: ErrorCode) -> bool {
     matches!(
         code,

@@ -1,7 +1,7 @@
-//! Targets: the forms of contract 4.2.1, read once for validation and for compiling checks alike.
+//! Targets: the forms of contract 4.2.1, parsed by the same code for validation and for compiling checks.
 //!
-//! Nothing is resolved or contacted here, and no address is refused for what it is: that is the egress gate's work
-//! when the check runs.
+//! Nothing is resolved or contacted here, and no address is refused: that is the egress gate's task when the check
+//! runs.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,16 +11,16 @@ use url::Url;
 use crate::model::check::CheckType;
 use crate::probe::endpoint::{Endpoint, Host};
 
-/// Most characters of a URL, and of the text that a manual service may carry.
+/// Maximum length of a URL, and of the text of a manual service, in characters.
 const MAX_LENGTH: usize = 2048;
 
-/// Most characters of a host name, without trailing dot.
+/// Maximum length of a host name in characters, without trailing dot.
 const MAX_NAME_LENGTH: usize = 253;
 
-/// Port of an `ssl` target that names none.
+/// Default port of an `ssl` target.
 const HTTPS_PORT: u16 = 443;
 
-/// A target, by the form that its type asks for.
+/// A target, in the form of its type.
 #[derive(Clone, Debug)]
 pub enum Target {
     /// `http`.
@@ -35,7 +35,7 @@ pub enum Target {
     Unused,
 }
 
-/// The target has not the form of its type. The text is the one that clients see (contract 5.3).
+/// The target does not have the form of its type. The text is shown to clients (contract 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetForm {
     /// `http`.
@@ -55,7 +55,7 @@ pub enum TargetForm {
     Length,
 }
 
-/// Reads a target in the form of its type.
+/// Parses a target in the form of its type.
 ///
 /// # Errors
 /// When it has another form.
@@ -71,8 +71,8 @@ pub fn parse_target(check_type: CheckType, text: &str) -> Result<Target, TargetF
     }
 }
 
-/// The URL parser forgives what the contract does not: missing slashes, blanks around, an empty authority. So the
-/// authority is looked at before.
+/// Parses a URL. The URL parser accepts more than the contract: missing slashes, surrounding blanks, an empty authority.
+/// So the authority is checked before.
 fn url(text: &str) -> Option<Target> {
     let (scheme, rest) = text.split_once("://")?;
     let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
@@ -116,14 +116,14 @@ fn host_port(text: &str, default_port: Option<u16>) -> Option<Target> {
     Some(Target::HostPort(host, port))
 }
 
-/// Digits only, 1..65535.
+/// Parses a port: digits only, 1..65535.
 fn port_number(text: &str) -> Option<u16> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     let port = text.parse().ok().filter(|_| is_number)?;
     (port != 0).then_some(port)
 }
 
-/// A name, an IPv4 address, or an IPv6 address without brackets.
+/// Parses a name, an IPv4 address, or an IPv6 address without brackets.
 fn bare_host(text: &str) -> Option<Host> {
     match text.parse::<Ipv6Addr>() {
         Ok(address) => Some(Host::Ip(IpAddr::V6(address))),
@@ -131,7 +131,7 @@ fn bare_host(text: &str) -> Option<Host> {
     }
 }
 
-/// A name or an IPv4 address. No name ends in a number: `300.1.1.1` is a slip of the pen, not a name.
+/// Parses a name or an IPv4 address. No name ends in a number: `300.1.1.1` is a mistyped address.
 fn named_host(text: &str) -> Option<Host> {
     if let Ok(address) = text.parse::<Ipv4Addr>() {
         return Some(Host::Ip(IpAddr::V4(address)));
@@ -141,7 +141,7 @@ fn named_host(text: &str) -> Option<Host> {
     (!is_number).then(|| name(text)).flatten().map(Host::Name)
 }
 
-/// Labels of 1..63 letters, digits, `-` and `_`; at most 253 characters; a trailing dot is allowed.
+/// Parses labels of 1..63 letters, digits, `-` and `_`; at most 253 characters; a trailing dot is allowed.
 fn name(text: &str) -> Option<Name> {
     let bare = text.strip_suffix('.').unwrap_or(text);
     let is_label = |label: &str| {

@@ -1,4 +1,4 @@
-//! TCP checks: a connection that opens is an answer.
+//! TCP checks: an opened connection means up.
 //!
 //! Nothing is sent or read. The connection is closed by reset, so that thousands of checks leave no ports behind.
 

@@ -1,4 +1,4 @@
-//! Looks for a text in another one that comes piece by piece and is never held as a whole.
+//! Search for a text in another one that arrives in chunks and is never held as a whole.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +9,7 @@ const WINDOW_BYTES: usize = 16 << 10;
 #[derive(Debug)]
 pub(super) struct TextSearch<'n> {
     needle: &'n str,
-    /// What came last, as far as a hit may begin in it.
+    /// The end of the text so far, as far as a match may start in it.
     window: String,
 }
 
@@ -18,7 +18,7 @@ impl<'n> TextSearch<'n> {
         Self { needle, window: String::new() }
     }
 
-    /// Takes the next piece; breaks when the text has been found.
+    /// Takes the next chunk; breaks when the text has been found.
     pub(super) fn feed(&mut self, piece: &str) -> ControlFlow<()> {
         self.window.push_str(piece);
         if self.window.len() < WINDOW_BYTES {
@@ -33,7 +33,7 @@ impl<'n> TextSearch<'n> {
         if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Returns true when the text is in what came since the last search.
+    /// Returns true when the text is in the data since the last search.
     pub(super) fn is_found(&self) -> bool {
         self.window.contains(self.needle)
     }

@@ -1,7 +1,7 @@
-//! TLS for checks: how a handshake is made, and what its failure means.
+//! TLS for checks: the handshake, and the meaning of its failures.
 //!
 //! Configurations are built once per location. Sessions are never resumed: a check measures a full handshake. rustls
-//! speaks neither TLS 1.1 nor suites without forward secrecy; a server that knows nothing else is told apart from
+//! supports neither TLS 1.1 nor suites without forward secrecy; a server that supports nothing else is distinguished from
 //! one that is broken.
 
 use std::io;
@@ -30,7 +30,7 @@ use crate::probe::stop::Stop;
 use crate::probe::toolbox::ToolboxError;
 use crate::probe::trust::{Trust, Verifier};
 
-/// One TLS alert record: all that a server says which wants nothing of our hello.
+/// Size of one TLS alert record: all that a server sends which rejects our hello at once.
 const ALERT_RECORD_BYTES: u64 = 7;
 
 /// The versions of HTTP that a server may choose from.
@@ -60,7 +60,7 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Trusts the system's authorities and those in `ca_file`.
+    /// Creates the configurations, which trust the system's authorities and those in `ca_file`.
     pub(crate) fn new(ca_file: Option<&Path>, clock: Clock) -> Result<Self, ToolboxError> {
         let provider = cryptography();
         let algorithms = provider.signature_verification_algorithms;
@@ -82,12 +82,12 @@ impl Tls {
         })
     }
 
-    /// For HTTP, with or without verification.
+    /// The configuration for HTTP, with or without verification.
     pub(crate) const fn for_http(&self, verify: bool) -> &Arc<ClientConfig> {
         self.for_offer(verify, HttpOffer::Any)
     }
 
-    /// The same for some versions of HTTP.
+    /// The configuration for some versions of HTTP.
     pub(crate) const fn for_offer(&self, verify: bool, offer: HttpOffer) -> &Arc<ClientConfig> {
         let configs = if verify { &self.verified } else { &self.unverified };
         match offer {
@@ -96,7 +96,7 @@ impl Tls {
         }
     }
 
-    /// For reading certificates, whatever they are; carries no application data.
+    /// The configuration for reading any certificate; for connections without application data.
     pub(crate) const fn for_inspection(&self) -> &Arc<ClientConfig> {
         &self.inspecting
     }
@@ -106,7 +106,7 @@ impl Tls {
         self.time.now()
     }
 
-    /// Checks that a chain is valid now, trusted, and for this name.
+    /// Verifies that a chain is valid now, trusted, and for this name.
     pub(crate) fn judge(&self, chain: &[CertificateDer<'_>], name: &ServerName<'_>) -> Result<(), Stop> {
         let verdict = self.trust.judge(chain, name, self.now());
         verdict.map_err(|error| refused(&error, u64::MAX))
@@ -129,7 +129,7 @@ fn config(
     Ok(Arc::new(config))
 }
 
-/// The name that a server is asked for; literal addresses are verified, but not sent.
+/// Returns the server name of a host; literal addresses are verified, but not sent.
 pub(crate) fn server_name(host: &Host) -> Result<ServerName<'static>, Stop> {
     match host {
         Host::Ip(address) => Ok(ServerName::from(*address)),
@@ -138,7 +138,7 @@ pub(crate) fn server_name(host: &Host) -> Result<ServerName<'static>, Stop> {
     }
 }
 
-/// Makes one handshake.
+/// Performs one handshake.
 pub(crate) async fn handshake(
     stream: TcpStream,
     name: ServerName<'static>,
@@ -163,8 +163,8 @@ pub(crate) async fn handshake(
     Ok(stream)
 }
 
-/// Reads an error of an established connection, which TLS may have caused (such as the late refusal of a client
-/// without a certificate); `otherwise` is the code of errors that have none of their own.
+/// Interprets an error of an established connection, which TLS may have caused (such as the late refusal of a client
+/// without a certificate); `otherwise` is the code of errors without one of their own.
 pub(crate) fn failure(error: &io::Error, otherwise: ErrorCode) -> Stop {
     rejected(error, u64::MAX, otherwise)
 }
@@ -176,7 +176,7 @@ fn rejected(error: &io::Error, received: u64, otherwise: ErrorCode) -> Stop {
     }
 }
 
-/// Reads a TLS error as a statement about the server, which had sent `received` bytes by then.
+/// Interprets a TLS error as a statement about the server, which had sent `received` bytes by then.
 fn refused(error: &Error, received: u64) -> Stop {
     let (code, message) = match error {
         Error::InvalidCertificate(reason) => match flaw(reason) {
@@ -194,7 +194,7 @@ fn refused(error: &Error, received: u64) -> Stop {
             | PeerIncompatible::NoSignatureSchemesInCommon
             | PeerIncompatible::NoKxGroupsInCommon,
         ) => NOTHING_IN_COMMON,
-        // A server that answers our very hello with a bare "handshake failure" shares nothing with us; later in
+        // A server that answers the first hello with a bare "handshake failure" has no algorithm in common with us; later in
         // the handshake the same alert means something else, such as a missing client certificate.
         Error::AlertReceived(AlertDescription::HandshakeFailure) if received <= ALERT_RECORD_BYTES => {
             NOTHING_IN_COMMON
@@ -231,7 +231,7 @@ const NOTHING_IN_COMMON: (ErrorCode, &str) = (
     "The server accepts none of the TLS versions (1.2, 1.3), cipher suites and algorithms that are offered",
 );
 
-/// The name of an alert as RFC 8446, section 6, writes it, such as `certificate_required`.
+/// Returns the name of an alert as in RFC 8446, section 6, such as `certificate_required`.
 fn alert_name(alert: AlertDescription) -> String {
     let Some(name) = alert.as_str() else {
         return format!("alert {}", u8::from(alert));

@@ -14,28 +14,28 @@ use crate::probe::icmp::Pinger;
 use crate::probe::resolver::Resolver;
 use crate::probe::tls::Tls;
 
-/// Most bytes of a decoded response body that are read.
+/// Maximum number of decoded bytes of a response body that are read.
 pub const BODY_MAX_BYTES: usize = 1 << 20;
-/// Bodies that are decoded with a window at the same time. The tables of a hostile brotli stream take 3 MiB besides
-/// its window, so their number is bounded for the location and not for each check.
+/// Maximum number of bodies decoded with a window at the same time. The tables of a hostile brotli stream take 3 MiB
+/// besides its window, so the limit is per location and not per check.
 const DECODING_WINDOWS: usize = 1;
 
 /// The settings of a location.
 #[derive(Clone, Debug)]
 pub struct ToolboxConfig {
-    /// Name servers; empty: the system's.
+    /// Name servers; the system's if empty.
     pub dns_servers: Vec<SocketAddr>,
-    /// The files by which the system resolves names, followed when they change.
+    /// The files by which the system resolves names; changes are followed.
     pub name_files: NameFiles,
     /// Certificate authorities that are trusted besides the system's; a PEM file.
     pub ca_file: Option<PathBuf>,
-    /// The addresses that may be talked to.
+    /// The addresses that checks may connect to.
     pub egress: EgressPolicy,
     /// Local address of outbound connections of the same family.
     pub source_address: Option<IpAddr>,
-    /// Wall time, by which certificates are judged.
+    /// Wall time for judging certificates.
     pub clock: Clock,
-    /// Most bytes of a response body that are read, once it is decompressed.
+    /// Maximum number of bytes of a response body that are read, after decompression.
     pub body_max_bytes: usize,
 }
 
@@ -67,7 +67,7 @@ pub struct Toolbox {
 /// The reasons why a location cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolboxError {
-    /// The file of further certificate authorities is of no use.
+    /// The file of further certificate authorities cannot be used.
     #[error(transparent)]
     CaFile(#[from] CaFileError),
     /// No resolver can be set up.
@@ -100,7 +100,7 @@ impl Toolbox {
         &self.egress
     }
 
-    /// Name resolution, and signs of life of the name servers.
+    /// Name resolution, and the health of the name servers.
     #[must_use]
     pub const fn resolver(&self) -> &Resolver {
         &self.resolver

@@ -1,7 +1,7 @@
 //! The certificate trust of checks: a chain is judged by the authorities that the gate reads, and the wall clock.
 //!
-//! Revocation is not checked. A connection that only reads a certificate demands the proof that the server holds its key;
-//! one for which verification is switched off demands nothing.
+//! Revocation is not checked. A connection that only reads a certificate demands proof that the server holds its key;
+//! one with verification switched off demands nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -48,7 +48,6 @@ const ALL_SCHEMES: [SignatureScheme; 16] = [
     SignatureScheme::RSA_PKCS1_SHA1,
 ];
 
-/// The trusted authorities.
 #[derive(Debug)]
 pub(crate) struct Trust {
     roots: RootCertStore,
@@ -64,7 +63,7 @@ impl Trust {
         Ok(Self { roots: egress::authorities(ca_file)?, algorithms })
     }
 
-    /// Checks that a chain is valid now, trusted, and for this name; the first certificate is the server's own.
+    /// Verifies that a chain is valid now, trusted, and for this name; the first certificate is the server's own.
     pub(crate) fn judge(
         &self,
         chain: &[CertificateDer<'_>],
@@ -132,10 +131,10 @@ impl Trust {
     }
 }
 
-/// The ways in which a connection treats the certificate it is shown.
+/// The ways in which a connection treats the server's certificate.
 #[derive(Debug)]
 pub(crate) enum Verifier {
-    /// Accepts what the authorities vouch for.
+    /// Accepts certificates issued by trusted authorities.
     Strict(Arc<Trust>),
     /// Accepts any certificate whose key the server proves to hold.
     Lenient(WebPkiSupportedAlgorithms),
@@ -144,7 +143,7 @@ pub(crate) enum Verifier {
 }
 
 impl Verifier {
-    /// The algorithms by which signatures are checked; `None` when they are not.
+    /// The algorithms for verifying signatures; `None` when they are not verified.
     fn algorithms(&self) -> Option<&WebPkiSupportedAlgorithms> {
         match self {
             Self::Strict(trust) => Some(&trust.algorithms),

@@ -1,8 +1,8 @@
-//! Which results of a location are taken: those of services that it is assigned, in their present version, with times that
-//! can be right, and not more than it can have measured.
+//! Admission of a location's results: only of services that it is assigned, in their present version, with plausible times, and
+//! not more than it can have measured.
 //!
-//! Pure: a batch, what is assigned and the times go in, results come out. A result that was measured in an earlier version,
-//! while that was in force, is history: it is stored, but says nothing of the present.
+//! Pure: takes a batch, the assignments and the times, returns results. A result that was measured in an earlier version,
+//! while that was effective, belongs to the history: it is stored, but does not affect the present status.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,52 +15,52 @@ use crate::model::service::ServiceKey;
 use crate::remote::assignments::{OLDEST_MS, OfLocation};
 use crate::remote::counters::Refusal;
 
-/// Attempts of one check: no service has more.
+/// Maximum number of attempts of one check.
 const MOST_ATTEMPTS: u8 = 6;
-/// What a location may send beyond its schedule, as a multiple: hurries, and what gathered while it was cut off.
+/// Allowed rate as a multiple of the schedule: fast rechecks, and results stored while the location was disconnected.
 const RATE_FACTOR: f64 = 20.0;
-/// Seconds of its schedule that may come at once: everything that is not too old, twice over.
+/// Seconds of its schedule that may arrive at once: twice the maximum age of results.
 const BURST_SECONDS: f64 = 2.0 * OLDEST_MS as f64 / 1_000.0;
-/// Looks at one service that may come together, and in a second: it looks once a second in a hurry, and when it is asked.
+/// Checks of one service in a burst, and per second: fast rechecks run once a second, requested checks besides.
 const LOOKS_AT_ONCE: i64 = 10;
 const LOOKS_PER_SECOND: i64 = 2;
-/// Results that may come at once in any case.
+/// Number of results that may always arrive at once.
 const BURST_LEAST: f64 = 1_000.0;
 
-/// A batch on its way in.
+/// A received batch.
 #[derive(Clone, Debug)]
 pub struct Arrival {
-    /// The sender, as the bus names it.
+    /// The sender, from the subject.
     pub location: LocationCode,
     /// The batch.
     pub batch: ResultBatch,
-    /// The time at which the bus took it in.
+    /// The time at which the bus received it.
     pub received_at: Timestamp,
-    /// Milliseconds by which the clock of the location is ahead, if that is to be corrected.
+    /// Milliseconds by which the clock of the location is ahead, if that has to be corrected.
     pub clock_ahead_ms: i64,
 }
 
-/// The results of one service that are taken.
+/// The accepted results of one service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenResults {
     /// The service.
     pub id: Id,
     /// Its results, oldest first.
     pub records: Vec<CheckRecord>,
-    /// False = they were measured in an earlier version.
+    /// False for results of an earlier version.
     pub is_present: bool,
 }
 
-/// A batch, judged.
+/// The judgement of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judged {
-    /// What is taken, by service in the order of the batch.
+    /// Accepted results, by service in the order of the batch.
     pub taken: Vec<TakenResults>,
-    /// What is not.
+    /// Reasons of refused results.
     pub refused: Vec<Refusal>,
 }
 
-/// Judges every result of a batch by itself.
+/// Judges each result of a batch.
 #[must_use]
 pub fn judge(arrival: Arrival, of_location: &OfLocation, now: Timestamp) -> Judged {
     let Arrival { location, batch, received_at, clock_ahead_ms } = arrival;
@@ -97,7 +97,7 @@ pub fn judge(arrival: Arrival, of_location: &OfLocation, now: Timestamp) -> Judg
     judged
 }
 
-/// The services of which a batch holds more than anybody can have measured in the time that it covers.
+/// Returns the services with more results in a batch than can have been measured in the time that it covers.
 fn crowded(records: &[CheckRecord]) -> HashSet<ServiceKey> {
     let mut spans: HashMap<ServiceKey, (Timestamp, Timestamp, i64)> = HashMap::new();
     for CheckRecord { service, checked_at, .. } in records {
@@ -111,7 +111,7 @@ fn crowded(records: &[CheckRecord]) -> HashSet<ServiceKey> {
     spans.into_iter().filter(|(_, span)| is_crowded(*span)).map(|(service, _)| service).collect()
 }
 
-/// The bus took it in after it was measured, so the future is judged by that.
+/// Returns true if the time is plausible. A result is measured before the bus receives it, which limits times in the future.
 fn is_plausible(record: &CheckRecord, received_at: Timestamp, now: Timestamp) -> bool {
     let early_ms = record.checked_at.ms_since(received_at);
     let late_ms = record.checked_at.ms_since(record.scheduled_at);
@@ -121,7 +121,7 @@ fn is_plausible(record: &CheckRecord, received_at: Timestamp, now: Timestamp) ->
         && (1..=MOST_ATTEMPTS).contains(&record.attempt)
 }
 
-/// Results that a location may send: as many as its schedule allows, several times over.
+/// Rate limit of a location's results: a multiple of its schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowance {
     results: f64,
@@ -129,13 +129,13 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// The allowance of a location that has sent nothing yet, or not for long.
+    /// The full allowance, for a location that has sent nothing yet, or not for long.
     #[must_use]
     pub fn full(checks_per_second: f64, now: Timestamp) -> Self {
         Self { results: burst(checks_per_second), at: now }
     }
 
-    /// Takes so many results from it; false if there are not as many left, and then none is taken.
+    /// Takes `results` from the allowance; returns false, and takes none, if fewer are left.
     pub fn take(&mut self, results: usize, checks_per_second: f64, now: Timestamp) -> bool {
         let seconds = now.ms_since(self.at).max(0) as f64 / 1_000.0;
         let grown = self.results + seconds * checks_per_second * RATE_FACTOR;
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(judged(foreign, 3, 0).refused, [Refusal::Malformed]);
     }
 
-    /// So many results of a service, so far apart.
+    /// A number of results of a service, and the time between them.
     #[rstest]
     #[case::a_hurry(512, 1_000, true)]
     #[case::a_hurry_that_others_ask_to_look_in(512, 500, true)]

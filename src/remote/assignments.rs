@@ -1,4 +1,4 @@
-//! What each location in another place is assigned. It decides what is taken from it.
+//! The assignments of remote locations, which decide which of their results are accepted.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,57 +8,57 @@ use crate::id::Id;
 use crate::model::location::LocationCode;
 use crate::model::service::{ProbeRole, ServiceKey};
 
-/// The oldest result that is taken, in milliseconds: a location that was cut off for longer has lost something.
+/// Maximum age of an accepted result in milliseconds: a location that was disconnected for longer loses some.
 pub const OLDEST_MS: i64 = 7 * 86_400_000;
 /// The time in which a change reaches a location, in milliseconds.
 const CHANGE_MS: i64 = 2_000;
-/// Versions of a service that are remembered.
+/// Number of remembered versions of a service.
 const VERSIONS: usize = 8;
 
-/// A service, as it is assigned to a location.
+/// A service in its assignment to a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assigned {
     /// The service.
     pub id: Id,
-    /// The version that it is to be checked in.
+    /// The present version.
     pub version: u64,
-    /// What the location counts for.
+    /// The role of the location's votes.
     pub role: ProbeRole,
     /// Milliseconds between two checks.
     pub interval_ms: i64,
 }
 
-/// What was assigned before: results that were measured then are history.
+/// An earlier assignment: results measured then belong to the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Earlier {
     assigned: Assigned,
     until: Timestamp,
 }
 
-/// What all locations are assigned, by location and key of the service.
+/// The assignments of all locations, by location and key of the service.
 #[derive(Debug, Default)]
 pub struct Assignments {
     of_locations: RwLock<HashMap<LocationCode, Arc<RwLock<OfLocation>>>>,
 }
 
-/// What one location is assigned.
+/// The assignments of one location.
 #[derive(Debug, Default)]
 pub struct OfLocation {
     services: HashMap<ServiceKey, Assigned>,
-    /// Oldest first.
+    /// Earlier assignments, oldest first.
     earlier: HashMap<ServiceKey, Vec<Earlier>>,
-    /// Checks a second that follow from it.
+    /// The resulting number of checks per second.
     checks_per_second: f64,
 }
 
 impl OfLocation {
-    /// The service with this key, if the location is to check it.
+    /// Returns the assignment of the service with this key, if there is one.
     #[must_use]
     pub fn get(&self, key: ServiceKey) -> Option<&Assigned> {
         self.services.get(&key)
     }
 
-    /// The service as it was assigned in this version when it was looked at, if that is over.
+    /// Returns the ended assignment of the service with this version that was effective at `checked_at`.
     #[must_use]
     pub fn earlier(&self, key: ServiceKey, version: u64, checked_at: Timestamp) -> Option<&Assigned> {
         let of_service = self.earlier.get(&key)?.iter();
@@ -66,7 +66,7 @@ impl OfLocation {
         then.find(|earlier| checked_at <= earlier.until).map(|earlier| &earlier.assigned)
     }
 
-    /// Checks a second that it is to make when nothing is wrong.
+    /// Number of checks per second when all services are up.
     #[must_use]
     pub fn checks_per_second(&self) -> f64 {
         self.checks_per_second
@@ -91,7 +91,7 @@ impl OfLocation {
 }
 
 impl Assignments {
-    /// Assigns a service to a location, or takes it away.
+    /// Assigns a service to a location, or removes the assignment.
     pub fn set(&self, location: &LocationCode, key: ServiceKey, assigned: Option<Assigned>, now: Timestamp) {
         let mut of_location = self.of(location);
         if of_location.is_none() && assigned.is_some() {
@@ -103,7 +103,7 @@ impl Assignments {
         }
     }
 
-    /// Takes away what is not wanted any more.
+    /// Removes assignments that are no longer wanted.
     pub fn retain(&self, is_wanted: impl Fn(&LocationCode, ServiceKey) -> bool, now: Timestamp) {
         let all = self.of_locations.read().unwrap_or_else(PoisonError::into_inner);
         for (location, of_location) in all.iter() {
@@ -114,14 +114,14 @@ impl Assignments {
         }
     }
 
-    /// What a location is assigned; `None` = nothing.
+    /// Returns the assignments of a location; `None` = there are none.
     #[must_use]
     pub fn of(&self, location: &LocationCode) -> Option<Arc<RwLock<OfLocation>>> {
         let all = self.of_locations.read().unwrap_or_else(PoisonError::into_inner);
         all.get(location).map(Arc::clone)
     }
 
-    /// Services that a location is assigned.
+    /// Number of services assigned to a location.
     #[must_use]
     pub fn count(&self, location: &LocationCode) -> usize {
         let of_location = self.of(location);

@@ -1,7 +1,7 @@
-//! Which locations in other places there are: what is stored becomes the roster, while services are watched.
+//! Updates the roster with the stored remote locations, while services are watched.
 //!
-//! A location takes part from the moment at which it is made, also before a machine has become it: it is offline then, as
-//! whenever nobody hears of it. One that is taken out of use keeps its history, and is asked for nothing any more.
+//! A location is part of the roster from its creation on, even before a machine has enrolled: it is offline then, as whenever it
+//! sends no reports. One that is taken out of use keeps its history, and gets no more requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -18,21 +18,21 @@ use crate::store::probe_locations::{self, Machine};
 use crate::store::{Databases, MainError};
 use crate::supervise::Handle;
 
-/// The interval between two looks at what is stored: another process may have changed it.
+/// The poll interval: another process may have changed the stored locations.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Public keys that definitions are sealed to, by location.
+/// Public keys for sealing definitions, by location.
 #[derive(Debug, Default)]
 pub struct Recipients(RwLock<HashMap<LocationCode, String>>);
 
 impl Recipients {
-    /// The key of a location; `None` = it is none, or not in use.
+    /// Returns the key of a location; `None` = it has none, or is not in use.
     #[must_use]
     pub fn key_of(&self, location: &LocationCode) -> Option<String> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(location).cloned()
     }
 
-    /// Sets a key, or takes it away; whether that is news.
+    /// Sets or removes a key; returns true if that is a change.
     fn set(&self, location: &LocationCode, key: Option<&str>) -> bool {
         let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let before = match key {
@@ -43,24 +43,24 @@ impl Recipients {
     }
 }
 
-/// Keeps the roster in line with what is stored. Cheap to clone.
+/// Keeps the roster consistent with the stored locations. Cheap to clone.
 #[derive(Clone)]
 pub struct Census {
-    /// The locations are in the main one.
+    /// The databases; the main one has the locations.
     pub databases: Databases,
     /// The locations that the engine knows.
     pub roster: Arc<Roster>,
     /// Their keys.
     pub recipients: Arc<Recipients>,
-    /// Takes what a location is asked for.
+    /// Receives requests to locations.
     pub looker: Handle<Looker>,
-    /// Told when every service has other locations.
+    /// Marked when the locations of every service have changed.
     pub changes: Changes,
-    /// Told the same, for the engine.
+    /// Notified of the same, for the engine.
     pub grown: Arc<Notify>,
-    /// Woken when a machine has become a location.
+    /// Notified when a machine has become a location.
     pub enrolled: Arc<Notify>,
-    /// True once the locations are known: before that nothing may be taken away from them.
+    /// True once the locations are known: before that no assignment may be removed.
     pub is_known: watch::Sender<bool>,
 }
 
@@ -71,18 +71,18 @@ impl std::fmt::Debug for Census {
 }
 
 impl Census {
-    /// Looks for ever, until the future is dropped.
+    /// Polls for ever, until the future is dropped.
     pub async fn run(self) {
         loop {
             if let Err(error) = self.look().await {
                 tracing::warn!(%error, "the locations in other places cannot be read");
             }
-            // Elapsed or woken, it is time to look.
+            // Elapsed or notified, it is time to poll.
             let _ = timeout(EVERY, self.enrolled.notified()).await;
         }
     }
 
-    /// Looks once.
+    /// Polls once.
     ///
     /// # Errors
     /// When the main database fails.
@@ -102,7 +102,7 @@ impl Census {
             if is_new {
                 tracing::info!(location = %code, "a location in another place takes part");
             }
-            // Also to one that is known: the actor may be another one by now.
+            // Also for a known one: the actor may have been replaced.
             self.roster.add_elsewhere(stored.location, self.looker.address().recipient());
             is_news |= self.roster.set_used(&code, true) | is_new;
         }

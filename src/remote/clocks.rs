@@ -1,18 +1,18 @@
-//! How the clocks of locations differ from ours, as far as that is to be corrected.
+//! Differences between the clocks of locations and ours, and their correction.
 //!
-//! A report only gets older on its way, so of several the one that is furthest ahead says most. What is corrected changes
-//! only when it is clearly wrong: a result is known by its time.
+//! A report only gets older in transit, so the one that is furthest ahead is the most accurate. A correction changes only
+//! when it is clearly wrong, because a result is identified by its time.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::model::location::LocationCode;
 
-/// A clock that differs by no more is not corrected.
+/// A difference up to this is not corrected.
 const TOLERANCE_MS: i64 = 2_000;
-/// Reports that are compared.
+/// Number of compared reports.
 const REPORTS: usize = 6;
-/// A correction that is wrong by no more stays.
+/// A correction that is wrong by no more is kept.
 const STEADY_MS: i64 = 1_500;
 
 /// The clocks of all locations. Cheap to clone.
@@ -30,12 +30,12 @@ struct Reports {
 pub struct ClockState {
     /// Milliseconds by which it is ahead; negative when it is behind.
     pub ahead_ms: i64,
-    /// Milliseconds that are corrected; 0 = it is right.
+    /// The correction in milliseconds; 0 = none is needed.
     pub corrected_ms: i64,
 }
 
 impl Clocks {
-    /// Notes by how much the clock in a report was ahead of ours when it was heard.
+    /// Notes by how much the clock in a report was ahead of ours at its arrival.
     pub fn note(&self, location: &LocationCode, ahead_ms: i64) -> ClockState {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let reports = all.entry(location.clone()).or_default();
@@ -50,7 +50,7 @@ impl Clocks {
         ClockState { ahead_ms, corrected_ms: reports.corrected_ms }
     }
 
-    /// Milliseconds that are corrected in the times of a location.
+    /// Returns the correction of a location's times in milliseconds.
     #[must_use]
     pub fn corrected_ms(&self, location: &LocationCode) -> i64 {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

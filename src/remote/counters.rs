@@ -1,4 +1,4 @@
-//! The counts of what came from locations in other places, and what became of it.
+//! Counters of messages from remote locations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,48 +8,48 @@ use crate::model::word::words;
 use crate::telemetry::{Collect, Exposition};
 
 words! {
-    /// The reasons for which a result, or a whole message, is not taken.
+    /// The reason why a result, or a whole message, is refused.
     pub enum Refusal {
         /// The message is no batch of results, or names another sender.
         Malformed,
-        /// The location is not to check this service, or the service is gone.
+        /// The service is not assigned to the location, or was deleted.
         NotAssigned,
         /// It was measured before target or configuration changed.
         OldVersion,
-        /// Its times cannot be right.
+        /// Its times are implausible.
         Implausible,
         /// More than the location can have measured.
         TooMany,
     }
 }
 
-/// The counts.
+/// Counters of messages from and to remote locations.
 #[derive(Debug, Default)]
 pub struct RemoteCounters {
-    /// Results that were taken.
+    /// Accepted results.
     pub taken: Count,
-    /// Batches that were acknowledged, their results being stored.
+    /// Batches that were acknowledged after their results were stored.
     pub acknowledged: Count,
-    /// Batches that came again.
+    /// Batches that were delivered again.
     pub redelivered: Count,
-    /// Definitions that were written for locations, or taken away.
+    /// Definitions that were written for locations, or deleted.
     pub distributed: Count,
     /// Definitions that were not written, because they are too large.
     pub too_large: Count,
-    /// Requests of locations for everything that they have to check.
+    /// Requests of locations for all their definitions.
     pub deliveries: Count,
     /// Machines that became locations.
     pub enrolled: Count,
-    /// Batches that the bus has for this node, and that it has not taken yet.
+    /// Batches on the bus that this node has not received yet.
     pub pending: AtomicU64,
-    /// The milliseconds that the last batch took from the bus to the history.
+    /// Milliseconds from the bus to the history for the last batch.
     pub lag_ms: AtomicU64,
-    /// Results that were not taken, by reason.
+    /// Refused results, by reason.
     refused: [Count; Refusal::ALL.len()],
 }
 
 impl RemoteCounters {
-    /// Results that were not taken for this reason; a malformed message counts as one.
+    /// Results refused for this reason; a malformed message counts as one.
     #[must_use]
     pub const fn refused(&self, reason: Refusal) -> &Count {
         &self.refused[reason as usize]

@@ -1,7 +1,7 @@
-//! The desk: a machine becomes a location with its enrolment, and a location gets a token for a further while.
+//! The enrolment service: a machine becomes a location, and a location renews its token.
 //!
-//! The machine makes its keys itself and names the public halves. Whoever asks for a renewal gets a token about the key
-//! that the location was enrolled with, which is of use to its holder alone.
+//! The machine creates its keys and sends the public ones. A renewed token is for the key that the location was enrolled with,
+//! so it is useful to the holder of that key only.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,23 +23,23 @@ use crate::remote::counters::RemoteCounters;
 use crate::store::probe_locations::{self, LocationKeys};
 use crate::store::{Databases, MainError};
 
-/// The shortest time between two renewals of one location: one that asks more often is not answered.
+/// The shortest time between two renewals of one location: more frequent requests are not answered.
 const BETWEEN_RENEWALS: Duration = Duration::from_secs(10);
 
-/// Answers machines and locations. Cheap to clone.
+/// Answers enrolments and renewals. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Desk {
     /// The bus.
     pub connection: Connection,
-    /// The locations are in the main one.
+    /// The databases; the main one has the locations.
     pub databases: Databases,
     /// Signs their tokens.
     pub issuer: Arc<Issuer>,
     /// Wall time.
     pub clock: Clock,
-    /// Woken when a machine has become a location.
+    /// Notified when a machine has become a location.
     pub enrolled: Arc<Notify>,
-    /// Counts them.
+    /// Counters of enrolments.
     pub counters: Arc<RemoteCounters>,
 }
 

@@ -1,7 +1,7 @@
-//! Every location is given what it has to check, sealed to it, and nothing else.
+//! Distribution of definitions: each location receives its own, sealed to it, and no others.
 //!
-//! What the store says is compared with what lies in the bucket, and only differences are written. Marks say which services
-//! to compare ([`Changes`]); after a failure they are put back, so that what was missed comes later.
+//! The stored services are compared with the bucket, and only differences are written. Marks name the services to compare
+//! ([`Changes`]); after a failure they are returned, so that missed changes are distributed later.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -34,25 +34,25 @@ use crate::store::{Databases, MainError};
 const PAGE: u64 = 500;
 /// The wait after a failure.
 const RETRY: Duration = Duration::from_secs(1);
-/// What the digest of a definition is for.
+/// Purpose for which digests of definitions are signed.
 const PURPOSE: &str = "definition of a location";
 
-/// Gives locations their definitions. Cheap to clone.
+/// Distributes definitions to locations. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Distribution {
     /// The bus.
     pub connection: Connection,
-    /// The services are in the main one.
+    /// The databases; the main one has the services.
     pub databases: Databases,
-    /// Knows what each location checks.
+    /// Plans the checks of each location.
     pub definer: Definer,
-    /// Says what to compare.
+    /// Marks of services to compare.
     pub changes: Changes,
-    /// The services that this node distributes.
+    /// The partitions of this node, whose services it distributes.
     pub ownership: Ownership,
-    /// What locations are assigned, as it is in force.
+    /// The present assignments of locations.
     pub assignments: Arc<Assignments>,
-    /// The locations, and their keys.
+    /// The public keys of the locations.
     pub recipients: Arc<Recipients>,
     /// Wall time.
     pub clock: Clock,
@@ -60,21 +60,21 @@ pub struct Distribution {
     pub are_locations_known: watch::Receiver<bool>,
     /// The sizes of streams.
     pub limits: BusLimits,
-    /// The partitions of which every service has been compared since they came to this node.
+    /// The partitions whose services have all been compared since this node took them.
     pub compared: watch::Sender<Partitions>,
-    /// Counts what is written.
+    /// Counters of written definitions.
     pub counters: Arc<RemoteCounters>,
 }
 
-/// What this process knows of the bucket.
+/// The known content of the bucket.
 struct Known {
-    /// The partitions that it knows of.
+    /// The partitions with known content.
     partitions: Partitions,
     sender: SealingKey,
     entries: HashMap<DefinitionPlace, BucketEntry>,
-    /// What was taken away, and when: the bucket forgets it after a while.
+    /// Deleted definitions with their times: the bucket drops them after a while.
     taken_away: VecDeque<TakenAway>,
-    /// The keys of services, for those that are gone.
+    /// Entries by service, for deleted services.
     places: HashMap<ServiceKey, Vec<DefinitionPlace>>,
 }
 
@@ -85,7 +85,7 @@ struct TakenAway {
     at: Instant,
 }
 
-/// What a location is to check of a service.
+/// The wanted definition of a service at a location.
 struct Wanted {
     place: DefinitionPlace,
     assigned: Assigned,
@@ -94,7 +94,7 @@ struct Wanted {
 }
 
 impl Known {
-    /// What takes away the definition at a place.
+    /// Returns the change that deletes a definition.
     fn taking_away(&self, place: DefinitionPlace) -> BucketChange {
         BucketChange { replaces: self.entries.get(&place).cloned(), place, definition: None }
     }
@@ -103,7 +103,7 @@ impl Known {
         self.entries.get(place)?.digest.as_deref()
     }
 
-    /// Notes what lies in the bucket now, and forgets what the bucket has forgotten.
+    /// Updates the known content, and drops expired deletions.
     fn note(&mut self, written: Vec<(DefinitionPlace, BucketEntry)>) {
         let now = Instant::now();
         for (place, entry) in written {
@@ -122,7 +122,7 @@ impl Known {
         }
     }
 
-    /// The places where a definition lies.
+    /// Returns the keys of existing definitions.
     fn filled(&self) -> impl Iterator<Item = &DefinitionPlace> {
         self.entries.iter().filter(|(_, entry)| entry.digest.is_some()).map(|(place, _)| place)
     }
@@ -139,7 +139,7 @@ enum DistributionProblem {
 impl Distribution {
     /// Distributes for ever, until the future is dropped.
     pub async fn run(mut self) {
-        // Before that no location would be wanted anywhere, and everything would be taken away.
+        // Before that no location would be wanted anywhere, and all definitions would be deleted.
         if self.are_locations_known.wait_for(|is_known| *is_known).await.is_err() {
             return;
         }
@@ -152,7 +152,7 @@ impl Distribution {
                         error,
                         "the definitions of locations cannot be read; they are tried again"
                     );
-                    // The bus may not have been there at the start, or has lost what it had.
+                    // The bus may have been unavailable at the start, or has lost its streams.
                     if let Err(error) = streams::prepare(self.connection.jetstream(), &self.limits).await {
                         tracing::warn!(%error, "the bus cannot be prepared");
                     }
@@ -168,7 +168,7 @@ impl Distribution {
         }
     }
 
-    /// Acts on marks until a write fails, or partitions come or go: then what lies in the bucket is not known any more.
+    /// Processes marks until a write fails, or the partitions change: then the content of the bucket is unknown.
     async fn follow(&self, known: &mut Known) {
         loop {
             let marks = self.changes.take().await;
@@ -220,7 +220,7 @@ impl Distribution {
                 }
             }
         }
-        // Of services and locations that are gone.
+        // Entries of deleted services and locations.
         let is_wanted = |location: &LocationCode, key| {
             let places = known.places.get(&key);
             places.is_some_and(|places| places.iter().any(|place| place.location == *location))
@@ -228,7 +228,7 @@ impl Distribution {
         self.assignments.retain(is_wanted, self.clock.now());
         let stale = stale.into_iter().map(|place| known.taking_away(place)).collect();
         self.write(stale, known).await?;
-        // Nobody may be waiting for it.
+        // There may be no receiver.
         self.compared.send_replace(known.partitions);
         Ok(())
     }
@@ -244,7 +244,7 @@ impl Distribution {
                 tracing::error!(service = %service.id, %error, "locations cannot be given this service");
             });
             let Ok(planned) = planned else {
-                // It stays as it was given.
+                // It is left unchanged.
                 let places = known.filled().filter(|place| place.service == service.id).cloned().collect();
                 known.places.insert(service.key, places);
                 continue;
@@ -255,7 +255,7 @@ impl Distribution {
         Ok(differences)
     }
 
-    /// What each location in another place is to check of this service.
+    /// Returns the definition of this service for each remote location.
     fn wanted(&self, service: &Service, planned: &PlannedChecks) -> Vec<Wanted> {
         let PlannedChecks { plan, locations, target, timeout_seconds, config } = planned;
         let of_slot = |(slot, known): (usize, &Arc<KnownLocation>)| {
@@ -289,7 +289,7 @@ impl Distribution {
         locations.iter().enumerate().filter_map(of_slot).collect()
     }
 
-    /// What is wanted of one service is in force at once; returns what has to be written for it.
+    /// Compares one service and updates its assignments at once; returns the changes to write.
     fn compare_one(
         &self,
         key: ServiceKey,
@@ -297,7 +297,7 @@ impl Distribution {
         known: &mut Known,
     ) -> Result<Vec<BucketChange>, DistributionProblem> {
         let mut differences = Vec::new();
-        // What is too large is taken away: the location must not go on with the secrets of an older definition.
+        // A definition that is too large is deleted: the location must not continue with the secrets of an older one.
         let (wanted, too_large): (Vec<Wanted>, Vec<Wanted>) =
             wanted.into_iter().partition(|wanted| self.fits(wanted));
         for Wanted { place, .. } in too_large {
@@ -318,7 +318,7 @@ impl Distribution {
             }
             let sealed = SealedDefinition::new(&json, &known.sender, &recipient);
             let sealed = sealed.map_err(|error| DistributionProblem::Bucket(error.to_string()))?;
-            // Two texts are always JSON.
+            // Two texts can always be written as JSON.
             let sealed = serde_json::to_vec(&sealed).unwrap_or_default();
             let definition = Some(BucketDefinition { digest, sealed });
             differences.push(BucketChange {
@@ -349,7 +349,7 @@ impl Distribution {
         Ok(())
     }
 
-    /// Equal exactly if content and recipient are; without the installation's key it says nothing.
+    /// Returns the digest, equal exactly if content and recipient are; it reveals nothing without the installation's key.
     fn digest(&self, json: &[u8], recipient: &str) -> String {
         let message = [recipient.as_bytes(), json].join(&0);
         self.definer.sealer.sign(PURPOSE, &message).iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,10 +1,10 @@
-//! Results come in: every batch is judged, the engine hears what is taken at once, the history stores it, and only then the
-//! batch is acknowledged.
+//! Intake of results: every batch is judged, accepted results go to the engine at once, the history stores them, and only then
+//! the batch is acknowledged.
 //!
-//! Two halves that run side by side. The listener hands on what was judged; the writer stores all that waits in one
-//! transaction. While the history database is away the writer tries again and holds its batches; when they are as many as
-//! the bus gives out without an acknowledgement, the rest waits on the bus, which is made for that. A process that dies in
-//! between leaves its batches to the next: they come again, and what is stored already changes nothing.
+//! Two halves run concurrently. The listener passes on judged batches; the writer stores all waiting ones in one transaction.
+//! While the history database is unavailable the writer retries and holds its batches; when they reach the bus's limit of
+//! unacknowledged ones, the rest waits on the bus. If the process dies in between, its batches are delivered again, and
+//! results that are stored already are ignored.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::Ordering;
@@ -35,11 +35,11 @@ use crate::remote::clocks::Clocks;
 use crate::remote::counters::{Refusal, RemoteCounters};
 use crate::remote::late::LateMarks;
 
-/// The wait before the stream is opened anew, or a batch is stored anew.
+/// The wait before the stream is opened again, or a batch is stored again.
 const RETRY: Duration = Duration::from_secs(1);
-/// Batches that the engine hears at once, if they are there.
+/// Maximum number of batches that the engine receives at once.
 const HEARD_AT_ONCE: usize = 64;
-/// Results in one transaction.
+/// Maximum number of results in one transaction.
 const ROWS_PER_COMMIT: usize = 8_192;
 
 /// Takes results in. Cheap to clone.
@@ -47,36 +47,36 @@ const ROWS_PER_COMMIT: usize = 8_192;
 pub struct Intake {
     /// The bus.
     pub connection: Connection,
-    /// What each location may send results of.
+    /// The assignments of locations.
     pub assignments: Arc<Assignments>,
-    /// Hears the results.
+    /// The engine that receives accepted results.
     pub engine: Engine,
-    /// Stores them.
+    /// Stores accepted results.
     pub writer: HistoryWriter,
-    /// How the clocks of locations differ.
+    /// Clock corrections of locations.
     pub clocks: Clocks,
-    /// Told of those that came late.
+    /// Marks of late results.
     pub late: LateMarks,
     /// Wall time.
     pub clock: Clock,
-    /// This node, and what it owns.
+    /// The partitions of this node.
     pub ownership: Ownership,
-    /// The name of this node's end of the stream.
+    /// The name of this node, whose consumer is read.
     pub node: NodeName,
-    /// The partitions of which the assignments are known.
+    /// The partitions whose assignments are known.
     pub compared: watch::Receiver<Partitions>,
     /// Counts.
     pub counters: Arc<RemoteCounters>,
 }
 
-/// A batch on its way into the history.
+/// A batch to be stored.
 struct Pending {
     batch: IncomingBatch,
     records: Vec<CheckRecord>,
 }
 
 impl Intake {
-    /// Takes results in for ever, until the future is dropped.
+    /// Takes results for ever, until the future is dropped.
     pub async fn run(self) {
         let (sender, receiver) = mpsc::channel(usize::try_from(UNACKNOWLEDGED).unwrap_or(1));
         // Both end with this future: neither outlives the other.
@@ -97,7 +97,7 @@ impl Intake {
         }
     }
 
-    /// Takes batches until the stream has to be opened anew, or other partitions are to be taken in.
+    /// Takes batches until the stream has to be opened again, or the partitions change.
     async fn follow(
         &mut self,
         pending: &mpsc::Sender<Pending>,
@@ -132,8 +132,8 @@ impl Intake {
         }
     }
 
-    /// Judges batches, lets the engine hear what is taken of them all at once, and hands them on to be stored; false if nobody
-    /// hears or stores any more.
+    /// Judges batches, passes accepted results of all of them to the engine, and queues them to be stored; returns false if the
+    /// engine or the writer has stopped.
     async fn take_in(
         &self,
         batches: Vec<IncomingBatch>,
@@ -178,7 +178,7 @@ impl Intake {
         owners.chain([self.node.clone()]).collect()
     }
 
-    /// The partitions whose results would be heard and judged well: of others, whatever came would be refused.
+    /// The partitions that are watched with known assignments: results of others would be wrongly refused.
     fn taken_in(&self) -> Partitions {
         self.ownership.ready().common(*self.compared.borrow())
     }
@@ -218,7 +218,7 @@ impl Intake {
         taken
     }
 
-    /// Stores what waits, all of it in one transaction as far as there is room, and acknowledges it.
+    /// Stores waiting batches, all in one transaction as far as there is room, and acknowledges them.
     async fn write(&self, mut pending: mpsc::Receiver<Pending>) {
         let mut held = VecDeque::new();
         loop {
@@ -249,7 +249,7 @@ impl Intake {
         }
     }
 
-    /// Stores a batch, however long that takes. Meanwhile the bus is told that nothing of what is here is to come again.
+    /// Stores a batch, with retries for any time. Meanwhile the redelivery of all held batches is delayed.
     async fn store(
         &self,
         batch: &Batch,

@@ -1,6 +1,6 @@
-//! Results that came late: once they are stored, the gaps that they reach into become measured time.
+//! Late results: once they are stored, the no-data periods that they cover become measured time.
 //!
-//! Many come at once when a location is back, so a service waits until no more come, but not for ever.
+//! Many arrive at once when a location reconnects, so a service waits until no more arrive, but for a limited time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,16 +18,16 @@ use crate::record::filling::{self, LateResults};
 use crate::remote::assignments::Assignments;
 use crate::store::history::History;
 
-/// A result that is stored later than this after its time came late, in milliseconds.
+/// A result that is stored later than this after its time is late, in milliseconds.
 const LATE_MS: i64 = 10_000;
-/// The interval between two looks.
+/// The poll interval.
 const EVERY: Duration = Duration::from_secs(1);
-/// A service waits until nothing came for this long.
+/// A service waits until no result has arrived for this long.
 const QUIET: Duration = Duration::from_secs(3);
 /// A service waits at most this long.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Services of which late results were stored. Cheap to clone.
+/// Services with late results. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct LateMarks(Arc<Mutex<HashMap<ServiceKey, Mark>>>);
 
@@ -40,7 +40,7 @@ struct Mark {
 }
 
 impl LateMarks {
-    /// Notes those of these results that are late; they are stored.
+    /// Notes the late ones among these stored results.
     pub fn note(&self, records: &[CheckRecord], now: Timestamp) {
         let late = records.iter().filter(|record| now.ms_since(record.checked_at) > LATE_MS);
         for CheckRecord { service, location, checked_at, .. } in late {
@@ -58,7 +58,7 @@ impl LateMarks {
         known.last_at = mark.last_at;
     }
 
-    /// Takes those that have waited long enough.
+    /// Takes the services that have waited long enough.
     fn take(&self) -> Vec<(ServiceKey, Mark)> {
         let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = |mark: &Mark| mark.last_at.elapsed() >= QUIET || mark.first_at.elapsed() >= LONGEST;
@@ -66,16 +66,16 @@ impl LateMarks {
     }
 }
 
-/// Fills gaps. Cheap to clone.
+/// Fills no-data periods. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Filler {
-    /// What came late.
+    /// Services with late results.
     pub marks: LateMarks,
-    /// Knows how often a service is checked.
+    /// The assignments, with the intervals of checks.
     pub assignments: Arc<Assignments>,
     /// The history.
     pub history: History,
-    /// Has the figures of today.
+    /// The engine with the present figures.
     pub engine: Engine,
     /// Wall time.
     pub clock: Clock,
@@ -93,7 +93,7 @@ impl Filler {
         }
     }
 
-    /// A service that is no longer assigned stays as it was told.
+    /// Fills the no-data periods of a service; one that is no longer assigned is left unchanged.
     async fn fill(&self, service: ServiceKey, mark: Mark) {
         let Some(of_location) = self.assignments.of(&mark.location) else { return };
         let assigned = of_location.read().unwrap_or_else(PoisonError::into_inner).get(service).copied();

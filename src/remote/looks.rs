@@ -1,4 +1,4 @@
-//! Asks locations to look: what the engine wants goes out at once, or not at all.
+//! Requests of the engine to locations for checks, sent at once or not at all.
 
 use actix::{Actor, Context, Handler};
 use futures_util::FutureExt as _;
@@ -9,10 +9,10 @@ use crate::bus::reports::ask_to_look;
 use crate::engine::roster::Urged;
 use crate::supervise::{Beat, Kind, Supervised};
 
-/// Requests in its mailbox; one more is lost, and the location looks when its turn comes.
+/// Size of the mailbox; a request beyond it is lost, and the location checks at its scheduled time.
 pub const MAILBOX: usize = 4_096;
 
-/// The actor that passes them on.
+/// The actor that sends the requests.
 #[derive(Debug)]
 pub struct Looker(pub Connection);
 
@@ -35,13 +35,13 @@ impl Handler<Beat> for Looker {
 impl Handler<Urged> for Looker {
     type Result = ();
 
-    /// A request that waits for a lost connection would come too late.
+    /// Drops requests while the connection is lost: they would arrive too late.
     fn handle(&mut self, Urged { location, service, look_now, hurry_ms }: Urged, _: &mut Context<Self>) {
         if !self.0.state().is_connected() {
             return;
         }
         let look = Look { service, look_now, hurry_ms };
-        // The client has room for it, or else it is not worth waiting.
+        // Sent only if the client has room for it: it is not worth waiting.
         if ask_to_look(&self.0, &location, look).now_or_never().is_none() {
             tracing::debug!(%location, "a request to look now is lost");
         }

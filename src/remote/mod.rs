@@ -1,14 +1,14 @@
-//! Locations in other places, seen from an engine node. The location itself is `agent`; between them is `bus`.
+//! Remote locations, on the side of an engine node. The location itself is `agent`; between them is `bus`.
 //!
-//! - [`desk`]: machines become locations, and stay it.
-//! - [`census`]: which locations there are; the roster grows while services are watched.
-//! - [`distribution`]: every location is given what it has to check, and nothing else; [`assignments`] knows what that is.
-//! - [`intake`]: results come in, [`admission`] lets them pass, the recorder stores them, and then they are acknowledged.
-//! - [`late`]: what came late makes gaps measured time.
-//! - [`looks`]: a location is asked to look at once.
-//! - [`presences`]: how locations are; [`clocks`]: how their clocks differ.
+//! - [`desk`]: enrolment of machines as locations, and renewal of their tokens.
+//! - [`census`]: updates the roster with stored locations while services are watched.
+//! - [`distribution`]: sends each location its definitions; [`assignments`] are the present ones.
+//! - [`intake`]: receives results, filtered by [`admission`], and acknowledges them once the recorder has stored them.
+//! - [`late`]: late results make no-data periods measured time.
+//! - [`looks`]: requests to locations for immediate checks.
+//! - [`presences`]: reports of locations about themselves; [`clocks`]: the differences of their clocks.
 //!
-//! A location harms nobody but itself, whatever it sends: what it is assigned decides what is taken from it.
+//! A location can harm only itself, whatever it sends: its assignments decide which results are accepted.
 
 pub mod admission;
 pub mod assignments;

@@ -1,4 +1,4 @@
-//! How the locations are: what each says of itself every few seconds, and how its clock differs.
+//! Reports of the locations about themselves, every few seconds, and the differences of their clocks.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use crate::model::check::Trouble;
 use crate::model::location::{LastSeen, LocationCode};
 use crate::remote::clocks::{ClockState, Clocks};
 
-/// Listens to the locations. Cheap to clone.
+/// Receives the reports of locations. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Presences {
     /// The bus.
     pub connection: Connection,
-    /// Where it is noted.
+    /// Stores the reports.
     pub roster: Arc<Roster>,
-    /// Told of their clocks.
+    /// Receives the differences of their clocks.
     pub clocks: Clocks,
     /// Wall time.
     pub clock: Clock,
 }
 
 impl Presences {
-    /// Listens until the connection is closed. Begins with what locations have said before.
+    /// Receives until the connection is closed. Starts with the stored last reports.
     pub async fn run(self) {
         let Ok(mut reports) = Reports::listen(&self.connection).await else { return };
         let mut warned = HashMap::new();
@@ -71,7 +71,7 @@ impl Presences {
     }
 }
 
-/// A reason that only a newer version knows is told as the one that it looks like from here.
+/// Parses a reason; one that only a newer version knows becomes the nearest known one.
 fn reason(word: &str) -> Option<Trouble> {
     Some(
         Trouble::ALL
@@ -81,7 +81,7 @@ fn reason(word: &str) -> Option<Trouble> {
     )
 }
 
-/// Says when a clock begins to be wrong, and when it is right again.
+/// Logs when a clock becomes wrong, and when it is right again.
 fn tell_of_clock(warned: &mut HashMap<LocationCode, bool>, location: &LocationCode, clock: ClockState) {
     let is_wrong = clock.corrected_ms != 0;
     if warned.insert(location.clone(), is_wrong).unwrap_or(false) == is_wrong {

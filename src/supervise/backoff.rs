@@ -1,14 +1,14 @@
-//! The wait before something that died starts again: it doubles, is spread by chance, and forgets after a calm time.
+//! The wait before something that died starts again: it doubles, has a random spread, and resets after a calm time.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The first wait, without its spread.
+/// The first wait, without its random spread.
 pub const FIRST: Duration = Duration::from_millis(100);
 /// The wait doubles at most this often.
 const DOUBLINGS: u32 = 6;
-/// Whoever lives this long starts with the shortest wait again.
+/// An actor that lives this long starts with the shortest wait again.
 const CALM: Duration = Duration::from_secs(600);
 
 /// The waits of one actor.
@@ -19,10 +19,10 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Returns the wait after a death now: from 100 to 113 ms for the first.
+    /// Returns the wait after a death now: from 100 to 113 ms for the first one.
     pub fn next_wait(&mut self) -> Duration {
         let mut byte = [0];
-        // Without randomness all wait equally long.
+        // Without randomness all waits are equally long.
         let _ = getrandom::fill(&mut byte);
         self.after(Instant::now(), byte[0])
     }

@@ -1,10 +1,10 @@
-//! The reason why the process cannot go on: set once, told to whoever ends the process.
+//! The reason why the process cannot continue: set once, read by the code that ends the process.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Exit code of a process that cannot go on: an internal software error, as sysexits.h calls it.
+/// Exit code of a process that cannot continue: an internal software error in sysexits.h.
 pub const EXIT_CODE: u8 = 70;
 
 /// The reason, once there is one.
@@ -38,7 +38,7 @@ impl Fatal {
     pub(super) async fn wait(&self) -> Arc<str> {
         let mut receiver = self.0.subscribe();
         let found = receiver.wait_for(Option::is_some).await.ok().and_then(|reason| reason.clone());
-        // The sender lives as long as this.
+        // The sender lives as long as `self`.
         found.unwrap_or_else(|| "unknown".into())
     }
 }

@@ -1,16 +1,16 @@
-//! Faults that a test asks for: the next member of a kind that is asked whether it is alive panics, freezes or blocks.
+//! Faults that a test requests: the next member of a kind that is asked whether it is alive panics, freezes or blocks.
 //!
-//! There is no other way to see what supervision does to a real process. Only debug builds take faults from outside.
+//! This is the only way to test supervision on a real process. Only debug builds take faults from outside.
 
 use crate::supervise::{Supervisor, lock};
 
-/// The fault that is to happen.
+/// A fault to inject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Fault {
     /// It panics.
     Panic = 1,
-    /// It never takes a message again.
+    /// It never processes a message again.
     Freeze = 2,
     /// It blocks its thread.
     Block = 3,
@@ -23,14 +23,14 @@ impl Fault {
 }
 
 impl Supervisor {
-    /// Asks for a fault of the kind with this name; whether there is such a kind.
+    /// Requests a fault of the kind with this name; returns false if there is no such kind.
     pub fn inject(&self, kind: &str, fault: Fault) -> bool {
         let kinds = lock(&self.0.kinds);
         let found = kinds.get(kind);
         found.inspect(|state| state.inject(fault)).is_some()
     }
 
-    /// Takes `panic KIND`, `freeze KIND` or `block KIND` from `WATCHKEEPER_INJECT_FAULT`.
+    /// Reads `panic KIND`, `freeze KIND` or `block KIND` from `WATCHKEEPER_INJECT_FAULT`.
     #[cfg(debug_assertions)]
     pub fn inject_from_environment(&self) {
         let Ok(text) = std::env::var("WATCHKEEPER_INJECT_FAULT") else { return };

@@ -1,4 +1,4 @@
-//! A handle to an actor: it leads to the present one, however often that has been started again.
+//! A handle to an actor: it leads to the present one, across all restarts.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -41,7 +41,7 @@ impl<A: Supervised> Handle<A> {
         Self(slot)
     }
 
-    /// Sends a message, whatever the mailbox holds; the answer fails when the actor dies before it has given it.
+    /// Sends a message even if the mailbox is full; the answer fails when the actor dies before it has answered.
     pub fn send<M>(&self, message: M) -> Request<A, M>
     where
         A: Handler<M>,
@@ -55,7 +55,7 @@ impl<A: Supervised> Handle<A> {
     /// Sends a message without waiting for an answer.
     ///
     /// # Errors
-    /// When the mailbox is full or the actor has stopped: the message comes back.
+    /// When the mailbox is full or the actor has stopped: the message is returned.
     pub fn try_send<M>(&self, message: M) -> Result<(), SendError<M>>
     where
         A: Handler<M>,
@@ -66,7 +66,7 @@ impl<A: Supervised> Handle<A> {
         self.0.with(|present| present.address.try_send(message))
     }
 
-    /// The address of the present actor, for what ends with it.
+    /// Returns the address of the present actor, valid until that actor ends.
     #[must_use]
     pub fn address(&self) -> Addr<A> {
         self.0.with(|present| present.address.clone())
@@ -79,7 +79,7 @@ impl<A: Supervised> Slot<A> {
         Self { present: RwLock::new(present), capacity, state }
     }
 
-    /// Begins another life: messages go to its mailbox from now on.
+    /// Starts another life: messages go to its mailbox from now on.
     pub(super) fn renew(&self) -> AddressReceiver<A> {
         let (address, receiver) = mailbox(self.capacity);
         let next = Present { address, life: Arc::default() };
@@ -95,7 +95,7 @@ impl<A: Supervised> Slot<A> {
         Arc::clone(&self.state)
     }
 
-    /// The question whether the present actor is alive, on its way.
+    /// Sends the present actor the question whether it is alive.
     pub(super) fn ask(&self, tick: u32) {
         let fault = self.state.take_fault();
         self.with(|present| {

@@ -1,24 +1,24 @@
-//! A kind of actors or tasks: what it is called, what its death means, and how its members are doing.
+//! A kind of actors or tasks: its name, the effect of a death, and the state of its members.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::supervise::{Ending, Fault, lock};
 
-/// The characters of a problem that are kept.
+/// The maximum length of a stored error, in characters.
 const PROBLEM_CHARACTERS: usize = 500;
 
 /// The effect of the death of an actor or a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDeath {
-    /// It starts again, with what it needs to go on.
+    /// It starts again, with the state to continue.
     Restart,
-    /// The process ends: going on without it would lose what is acknowledged.
+    /// The process ends: continuing would lose acknowledged data.
     EndProcess,
 }
 
 impl OnDeath {
-    /// The word for people and machines.
+    /// Returns the name in the API and the log.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -38,13 +38,13 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// A kind whose members start again.
+    /// Creates a kind whose members start again.
     #[must_use]
     pub const fn restarting(name: &'static str) -> Self {
         Self { name, on_death: OnDeath::Restart }
     }
 
-    /// A kind without which the process cannot go on.
+    /// Creates a kind without which the process cannot continue.
     #[must_use]
     pub const fn vital(name: &'static str) -> Self {
         Self { name, on_death: OnDeath::EndProcess }
@@ -68,11 +68,11 @@ pub struct ActorState {
     pub frozen: u64,
     /// The total length of their queues, where that is known.
     pub waiting: Option<u64>,
-    /// The last panic's message, or what else was wrong.
+    /// The message of the last panic or other failure.
     pub last_error: Option<String>,
 }
 
-/// Tells how much waits for a member of a kind.
+/// Returns the length of a member's queue.
 type Queue = Box<dyn Fn() -> u64 + Send + Sync>;
 
 /// The counts behind an [`ActorState`].
@@ -118,12 +118,12 @@ impl KindState {
         }
     }
 
-    /// Adds to what [`ActorState::waiting`] sums up.
+    /// Adds a queue to the sum in [`ActorState::waiting`].
     pub fn watch_queue(&self, queue: impl Fn() -> u64 + Send + Sync + 'static) {
         lock(&self.queues).push(Box::new(queue));
     }
 
-    /// Asks for a fault of the next member that is asked.
+    /// Requests a fault of the next member that is asked whether it is alive.
     pub(super) fn inject(&self, fault: Fault) {
         self.fault.store(fault as u8, Ordering::Release);
     }

@@ -1,4 +1,4 @@
-//! One life of an actor: it runs until it stops, panics, or is given up as frozen.
+//! One life of an actor: it runs until it stops, panics, or is abandoned as frozen.
 
 use std::any::Any;
 use std::fmt;
@@ -17,14 +17,14 @@ use futures_util::task::AtomicWaker;
 
 use crate::supervise::{FROZEN_AFTER, Fault, KindState, Supervised};
 
-/// The way in which a life ended.
+/// The end of a life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// By itself.
+    /// It stopped by itself.
     Stopped,
-    /// By a panic, with its message.
+    /// It panicked, with this message.
     Panicked(String),
-    /// It did not answer and was given up.
+    /// It did not answer and was abandoned.
     Frozen,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Ending {
     }
 }
 
-/// The state of one life as others see it: the last question, the last answer, and whether it is given up.
+/// The externally visible state of one life: the last question, the last answer, and whether it is abandoned.
 #[derive(Debug, Default)]
 pub struct Life {
     asked: AtomicU32,
@@ -48,13 +48,13 @@ pub struct Life {
 }
 
 impl Life {
-    /// Returns the tick since which a question is open; `None` if no question is open.
+    /// Returns the tick of the unanswered question; `None` if every question is answered.
     pub(crate) fn open_since(&self) -> Option<u32> {
         let asked = self.asked.load(Ordering::Acquire);
         (self.answered.load(Ordering::Acquire) != asked).then_some(asked)
     }
 
-    /// Returns the question whether the actor is alive, as asked at this tick.
+    /// Returns the question whether the actor is alive, dated at this tick.
     pub(crate) fn ask(self: &Arc<Self>, tick: u32, fault: Option<Fault>) -> Beat {
         self.asked.store(tick, Ordering::Release);
         Beat { life: Arc::clone(self), tick, fault }
@@ -81,13 +81,13 @@ pub struct Beat {
     fault: Option<Fault>,
 }
 
-/// Asks an actor to end. Its handler says what becomes of the work that is left, and when it answers.
+/// Asks an actor to end. Its handler decides about remaining work, and when it answers.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Stop;
 
 impl Beat {
-    /// Answers. A test may have asked for a fault instead.
+    /// Answers the question, or carries out the fault that a test requested.
     ///
     /// # Panics
     /// When [`Fault::Panic`] was injected.
@@ -104,7 +104,7 @@ impl Beat {
     }
 }
 
-/// The future of one life. Written by hand: an `async` block would hold the actor twice, and there are many.
+/// The future of one life. Written by hand: an `async` block would hold the actor twice, and there are many actors.
 pub(super) struct Lifetime<A: Supervised, E> {
     context: Option<ContextFut<A, Context<A>>>,
     life: Arc<Life>,
@@ -161,12 +161,12 @@ impl<A: Supervised, E> Drop for Lifetime<A, E> {
     }
 }
 
-/// Calls `make`; the message of its panic, if it does.
+/// Calls `make`; returns the message if it panics.
 pub(super) fn guarded<T>(make: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(make)).map_err(|panic| message(&*panic))
 }
 
-/// The text of a panic.
+/// Returns the text of a panic.
 pub(super) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned())

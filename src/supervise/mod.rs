@@ -1,14 +1,14 @@
 //! Supervision: the one way to start an actor or a background task, of any kind.
 //!
-//! - A kind says in one place what its death means ([`Supervised::KIND`]): it starts again after a jittered back-off
-//!   ([`backoff`]), or the whole process ends with exit code [`EXIT_CODE`] and one line ([`fatal`]), so that the
-//!   service manager starts it again.
+//! - A kind states what its death means ([`Supervised::KIND`]): it starts again after a jittered back-off ([`backoff`]), or
+//!   the whole process ends with exit code [`EXIT_CODE`] and one log line ([`fatal`]), so that the service manager starts
+//!   it again.
 //! - An actor dies by a panic, or by freezing: one that has not answered for [`FROZEN_AFTER`] seconds is replaced
-//!   (`sweep`). A thread that has run nothing for as long ends the process ([`watchdog`]). Seconds are those in which this
-//!   process ran: a stop of the whole process looks like no frozen actor.
-//! - Whoever talks to an actor holds a [`Handle`], which leads to the present one. What is sent while it waits for
-//!   its restart waits with it.
-//! - How each kind is doing can be asked ([`ActorState`]).
+//!   (`sweep`). A thread that has run nothing for as long ends the process ([`watchdog`]). Only seconds in which this
+//!   process ran are counted: after a stop of the whole process no actor counts as frozen.
+//! - Other code holds a [`Handle`] to an actor, which leads to the present one. Messages sent while the actor waits for its
+//!   restart wait with it.
+//! - [`ActorState`] is the state of each kind.
 //!
 //! `actix::Supervisor` does not restart after a panic, so this is our own. Nothing is global: a [`Supervisor`] belongs to
 //! one app.
@@ -53,7 +53,7 @@ pub trait Supervised: Actor<Context = Context<Self>> + Handler<Beat> {
     const KIND: Kind;
 }
 
-/// Starts actors and tasks, keeps them alive, and knows how they are. Cheap to clone.
+/// Starts actors and tasks, keeps them alive, and knows their state. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Supervisor(Arc<Inner>);
 
@@ -83,7 +83,7 @@ pub struct Placement {
 }
 
 impl Supervisor {
-    /// Starts an actor and keeps it alive: `make` gives each new one what it needs to go on.
+    /// Starts an actor and keeps it alive: `make` creates each new one with the state to continue.
     pub fn start<A: Supervised>(
         &self,
         placement: &Placement,
@@ -119,7 +119,7 @@ impl Supervisor {
         Handle::new(slot)
     }
 
-    /// Runs one life after the other, until one ends by itself or the process is to end.
+    /// Runs one life after the other, until one ends by itself or the process has to end.
     async fn keep<A: Supervised>(
         self,
         slot: Arc<Slot<A>>,
@@ -150,8 +150,8 @@ impl Supervisor {
         }
     }
 
-    /// Starts one life of an actor that its owner keeps, as the fleet keeps services: `ended` is called when it is
-    /// over. `make` is given the address, to share: a clone of its own would cost two allocations.
+    /// Starts one life of an actor that is restarted by its owner, as services are by the fleet: `ended` is called when it is
+    /// over. `make` gets the address to share: a clone of its own would cost two allocations.
     pub fn launch<A: Supervised + Send>(
         &self,
         placement: &Placement,
@@ -173,14 +173,14 @@ impl Supervisor {
         (address, life)
     }
 
-    /// Counts how a life ended that has not ended by itself; returns what was wrong.
+    /// Counts the end of a life that did not stop by itself; returns the error.
     pub fn count_death(&self, kind: Kind, ending: &Ending) -> String {
         let problem = ending.to_string();
         self.kind(kind).note_death(ending, &problem);
         problem
     }
 
-    /// Counts and logs how a life ended; whether another one is to follow.
+    /// Counts and logs the end of a life; returns true if another one has to follow.
     fn note_death(&self, kind: Kind, ending: &Ending) -> bool {
         if *ending == Ending::Stopped {
             return false;
@@ -198,31 +198,31 @@ impl Supervisor {
         }
     }
 
-    /// The state of a kind; made when it is first asked for.
+    /// Returns the state of a kind; created at the first call.
     #[must_use]
     pub fn kind(&self, kind: Kind) -> Arc<KindState> {
         let mut kinds = lock(&self.0.kinds);
         Arc::clone(kinds.entry(kind.name).or_insert_with(|| Arc::new(KindState::new(kind))))
     }
 
-    /// The state of every kind, by name.
+    /// Returns the state of every kind, by name.
     #[must_use]
     pub fn states(&self) -> Vec<ActorState> {
         lock(&self.0.kinds).values().map(|kind| kind.state()).collect()
     }
 
-    /// The process cannot go on: it is to end with [`EXIT_CODE`]. The first reason is the one that is told.
+    /// Reports that the process cannot continue: it ends with [`EXIT_CODE`]. Only the first reason is reported.
     pub fn fail(&self, reason: &str) {
         self.0.fatal.set(reason);
     }
 
-    /// Returns the reason why the process is to end, if it is.
+    /// Returns the reason why the process has to end, if it has to.
     #[must_use]
     pub fn failure(&self) -> Option<Arc<str>> {
         self.0.fatal.get()
     }
 
-    /// Returns when the process is to end, and why.
+    /// Waits until the process has to end; returns the reason.
     pub async fn failed(&self) -> Arc<str> {
         self.0.fatal.wait().await
     }
@@ -233,13 +233,13 @@ impl Supervisor {
     }
 }
 
-/// An address and the receiving end that an actor is started with: the address can be given away before.
+/// Creates an address and the receiving end that an actor is started with: the address can be used before the start.
 fn mailbox<A: Actor<Context = Context<A>>>(capacity: usize) -> (Addr<A>, AddressReceiver<A>) {
     let (sender, receiver) = channel(capacity);
     (Addr::new(sender), receiver)
 }
 
-/// Locks a mutex, also after a panic of another holder: what these locks guard is whole after every statement.
+/// Locks a mutex, also after a panic of another holder: the guarded data are consistent after every statement.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Tasks that run on a thread, and end before it does: what a query under way holds can only be dropped inside of the
+//! Tasks that run on a thread and end before it does: the resources of a running query can only be dropped within the
 //! runtime of its thread.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,12 +11,12 @@ use tokio::task::JoinHandle;
 pub struct RunningTasks(Arc<Mutex<Vec<JoinHandle<()>>>>);
 
 impl RunningTasks {
-    /// Adds tasks that run now.
+    /// Adds running tasks.
     pub fn add(&self, tasks: Vec<JoinHandle<()>>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks);
     }
 
-    /// Ends all of them wherever they are; returns when what they held is dropped.
+    /// Cancels all of them; returns once their resources are dropped.
     pub async fn end(&self) {
         let tasks = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         tasks.iter().for_each(JoinHandle::abort);
@@ -31,7 +31,7 @@ mod tests {
 
     use super::*;
 
-    /// Like a connection to a database that is given back while a query is under way.
+    /// Like a database connection that is returned to its pool during a query.
     struct NeedsRuntime(Option<oneshot::Sender<bool>>);
 
     impl Drop for NeedsRuntime {

@@ -1,7 +1,7 @@
-//! The sweep: every few seconds each actor is asked whether it is alive, and one that does not answer is given up.
+//! The sweep: every few seconds each actor is asked whether it is alive, and one that does not answer is abandoned.
 //!
-//! Time is counted in ticks of a second in which this process ran: the watchdog's thread sleeps a second and counts one,
-//! however long it really took. So an actor that could not answer because all of us were stopped is not frozen.
+//! Time is counted in ticks, seconds in which this process ran: the watchdog's thread sleeps a second and counts one,
+//! however long that really took. So an actor that could not answer because the whole process was stopped is not frozen.
 
 use std::sync::Weak;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ const ASKED_EVERY: u32 = 5;
 
 /// An actor that is asked.
 pub(super) trait Member: Send + Sync {
-    /// Asks it if it is time, gives it up if it has not answered.
+    /// Asks it if it is due, abandons it if it has not answered.
     fn look(&self, tick: u32);
 }
 
@@ -33,7 +33,7 @@ impl<A: Supervised> Member for Slot<A> {
 }
 
 impl Supervisor {
-    /// A second has passed in which this process ran: asks who is to be asked, gives up who is frozen.
+    /// Counts a second in which this process ran: asks members that are due, abandons frozen ones.
     pub fn tick(&self) {
         let tick = self.0.tick.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let mut members = lock(&self.0.members);

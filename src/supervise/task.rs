@@ -28,7 +28,7 @@ impl Drop for Alive {
 }
 
 impl Supervisor {
-    /// Runs a task on the present thread until it ends by itself. `make` begins it, and begins it again after a panic.
+    /// Runs a task on the present thread until it ends by itself. `make` creates it, and again after a panic.
     pub fn spawn<F: Future<Output = ()> + 'static>(
         &self,
         kind: Kind,

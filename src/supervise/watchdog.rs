@@ -1,7 +1,7 @@
 //! The watchdog: a thread of its own that counts the seconds in which this process ran, and ends a process that hangs.
 //!
-//! It asks the threads of the actors whether they run anything at all. One that does not can neither be mended nor
-//! stopped in order, so the process ends. The same happens when a process that is to end does not manage to.
+//! It asks the threads of the actors whether they run anything at all. One that does not can neither be repaired nor
+//! stopped in order, so the process ends. The same happens when an orderly end takes too long.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -32,11 +32,11 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Begins to watch, with a look every `every`. `end` must end the process at once; it is told why, unless that is known
-    /// already ([`Supervisor::failed`]).
+    /// Starts the watchdog, which checks every `every`. `end` must end the process at once; it gets the reason, unless that is
+    /// known already ([`Supervisor::failed`]).
     ///
     /// # Errors
-    /// When there is no thread for it.
+    /// When the thread cannot be started.
     pub fn start(
         supervisor: Supervisor,
         every: Duration,
@@ -70,7 +70,7 @@ fn watch(supervisor: &Supervisor, every: Duration, ended: &Receiver<()>, mut end
 }
 
 impl Supervisor {
-    /// Lets the watchdog ask this thread whether it runs.
+    /// Adds a thread to those that the watchdog asks.
     pub fn watch_thread(&self, name: impl Into<String>, thread: &ArbiterHandle) {
         let watched =
             WatchedThread { name: name.into(), thread: thread.clone(), asked: 0, answered: Arc::default() };

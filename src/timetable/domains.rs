@@ -1,7 +1,7 @@
-//! Looks at custom domains when they are due (contract 4.15), and stores what came of it.
+//! Checks custom domains when they are due (contract 4.15), and stores the results.
 //!
-//! A domain that is deleted or changed while it is looked at keeps what the others made of it: the result of the look
-//! is applied to the row as it is by then. A look that cannot be stored is made again.
+//! A domain may be deleted or changed during its check: the result is applied to the row as it is by then. A check whose
+//! result cannot be stored is repeated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,43 +21,42 @@ use crate::probe::toolbox::Toolbox;
 use crate::store::{Databases, MainError, custom_domains};
 use crate::supervise::{Beat, Kind, Stop, Supervised};
 
-/// The interval between two looks for due domains.
+/// The time between two polls for due domains.
 const EVERY: Duration = Duration::from_secs(10);
-/// Domains that are looked at in one round.
+/// Maximum number of domains checked in one round.
 const ROUND: u64 = 200;
-/// Domains that are looked at at the same time.
+/// Maximum number of domains checked at the same time.
 const AT_A_TIME: usize = 16;
 
-/// The means of looking at domains.
+/// The dependencies for checking domains.
 #[derive(Clone, Debug)]
 pub struct DomainWatch {
-    /// The domains.
+    /// The databases with the domains.
     pub databases: Databases,
     /// Wall time.
     pub guard: Arc<ClockGuard>,
-    /// The host names that domains must lead to.
+    /// The host names that domains must point to.
     pub names: Arc<DomainNames>,
-    /// The way to the name servers.
+    /// The tools for DNS questions.
     pub toolbox: Arc<Toolbox>,
-    /// Among several nodes one looks.
+    /// Among several nodes only the leading one checks.
     pub ownership: Ownership,
-    /// Told of domains that have become active, or are not any more.
+    /// Counts domains that have become active, or inactive.
     pub host_changes: HostChanges,
 }
 
-/// The actor.
+/// The actor that checks domains.
 #[derive(Debug)]
 pub struct DomainClock {
     watch: DomainWatch,
 }
 
-/// Look for due domains.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 struct Tick;
 
 impl DomainClock {
-    /// A clock for these domains.
+    /// Creates the actor.
     #[must_use]
     pub const fn new(watch: DomainWatch) -> Self {
         Self { watch }
@@ -97,14 +96,14 @@ impl Handler<Tick> for DomainClock {
             }
         };
         let round = actix::fut::wrap_future::<_, Self>(round);
-        // The next round is arranged when this one is over: rounds never overlap.
+        // The next round is scheduled when this one is over: rounds never overlap.
         ctx.spawn(actix::ActorFutureExt::map(round, |(), _, ctx: &mut Context<Self>| {
             ctx.notify_later(Tick, EVERY);
         }));
     }
 }
 
-/// A look under way is dropped.
+/// Drops a running check.
 impl Handler<Stop> for DomainClock {
     type Result = ResponseFuture<()>;
 
@@ -115,10 +114,10 @@ impl Handler<Stop> for DomainClock {
 }
 
 impl DomainWatch {
-    /// Looks at every domain that is due, as many as one round takes.
+    /// Checks every due domain, up to the limit of one round.
     ///
     /// # Errors
-    /// When the database fails; what was stored stays stored.
+    /// When the database fails; stored results are kept.
     pub async fn round(&self) -> Result<(), MainError> {
         let due = custom_domains::due(self.databases.main.reader(), self.guard.now(), ROUND).await?;
         let looks = due.into_iter().map(|domain| self.look_at(domain));
@@ -131,7 +130,7 @@ impl DomainWatch {
         let reason = LookReason::Due(domain.next_look_at);
         let write = self.databases.main.begin().await?;
         let made = DomainLook { reason, sight, at: self.guard.judged_now() };
-        // It may be deleted by now, or a client's look came first.
+        // It may have been deleted, or checked by a client's request first.
         let Some(outcome) = record_look(&write, &domain, made).await? else { return Ok(()) };
         write.commit().await?;
         note(&domain, &outcome);

@@ -1,7 +1,7 @@
-//! Reminds of maintenances: what is due by the clock becomes a fact for the subscribers of status pages.
+//! Reminders of maintenances: a due reminder becomes a fact for the subscribers of status pages.
 //!
-//! Each reminder is told once, whoever looks how often. One that came due while nothing ran is told afterwards, as long as it is
-//! of use.
+//! Each reminder is published once, for any number of polls. One that became due during a stop is published later, as long as it
+//! is useful.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use crate::lifecycle::maintenances::remind;
 use crate::store::maintenances::reminders::{DueReminder, due};
 use crate::store::{Databases, MainError};
 
-/// Reminders looked up at a time.
+/// Maximum number of reminders read at a time.
 const PAGE: u64 = 100;
 
-/// Tells the reminders that are due.
+/// Publishes due reminders.
 #[derive(Clone, Debug)]
 pub struct Reminders {
     /// The databases of the maintenances.
     pub databases: Databases,
-    /// Wall time. While it is in doubt nobody is reminded: it might be too early.
+    /// Wall time. While it is not trusted no reminder is published: it might be too early.
     pub guard: Arc<ClockGuard>,
 }
 
 impl Reminders {
-    /// Tells everything that is due now. Returns the number of reminders.
+    /// Publishes every due reminder. Returns their number.
     ///
     /// # Errors
-    /// When the database fails; what was told stays told, and one reminder that fails does not stop the others.
+    /// When the database fails; published reminders are kept, and one failing reminder does not stop the others.
     pub async fn run_due(&self) -> Result<u32, MainError> {
         let Some(now) = self.guard.trusted_now() else { return Ok(0) };
         let (mut told, mut failed) = (0, None);

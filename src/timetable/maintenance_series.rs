@@ -1,8 +1,7 @@
-//! Creates the maintenances of series as time goes on: each series is looked at once a day, and has thirty days of
-//! maintenances ahead of it.
+//! Creates the maintenances of series over time: each series is planned once a day, thirty days ahead.
 //!
-//! What stands is not created again, so any number of processes may look at once, and a look that was interrupted is made
-//! again. After a stop the windows that are over by then are not made up for; one that is running begins.
+//! Existing maintenances are not created again, so any number of processes may plan at once, and an interrupted planning is
+//! repeated. After a stop, windows that are over are skipped; one that is running starts.
 
 use std::sync::Arc;
 
@@ -16,23 +15,23 @@ use crate::model::maintenance::step::Stamp;
 use crate::store::maintenances::series;
 use crate::store::{MainError, organisations};
 
-/// Series looked up at a time.
+/// Maximum number of series read at a time.
 const PAGE: u64 = 100;
 
 /// Plans the series that are due.
 #[derive(Clone, Debug)]
 pub struct SeriesPlanner {
-    /// The databases of the series, and the way to tell the engine about a window that begins at once.
+    /// The router, with the databases of the series and the engine, for a window that starts at once.
     pub announcer: Announcer,
-    /// Wall time. While it is in doubt nothing is planned: what was created before reaches thirty days ahead.
+    /// Wall time. While it is not trusted nothing is planned: existing maintenances reach thirty days ahead.
     pub guard: Arc<ClockGuard>,
 }
 
 impl SeriesPlanner {
-    /// Looks at every series that is due. Gives the number of maintenances that were created.
+    /// Plans every due series. Returns the number of created maintenances.
     ///
     /// # Errors
-    /// When the database fails; what was done stays done, and one series that fails does not stop the others.
+    /// When the database fails; finished series are kept, and one failing series does not stop the others.
     pub async fn run_due(&self) -> Result<usize, MainError> {
         let Some(now) = self.guard.trusted_now() else { return Ok(0) };
         let (mut created, mut failed, mut after) = (0, None, SeriesKey::MIN);
@@ -54,7 +53,7 @@ impl SeriesPlanner {
     async fn look_at(&self, key: SeriesKey, now: Timestamp) -> Result<usize, MainError> {
         let transaction = self.announcer.databases.main.begin().await?;
         let Some(owner) = series::organisation_of(&transaction, key).await? else { return Ok(0) };
-        // The organisation first, as everybody locks who changes what maintenances cover.
+        // The organisation first, the order of every change of the coverage of maintenances.
         organisations::lock(&transaction, owner).await?;
         let Some(organisation) = organisations::get(&transaction, owner).await? else { return Ok(0) };
         let Some(series) = series::claim(&transaction, key).await? else { return Ok(0) };

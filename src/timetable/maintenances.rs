@@ -1,8 +1,8 @@
-//! Starts and completes maintenances when they are due (contract 4.11.2), after those of series have been created, and has
-//! subscribers reminded of those that are to come.
+//! Starts and completes maintenances when they are due (contract 4.11.2), after those of series have been created, and publishes
+//! reminders of future ones.
 //!
-//! It sleeps until the next due moment, but never long, so that windows written meanwhile, clocks that are set and databases
-//! that come back are noticed. After a stop it makes up for what was missed, each transition once, at the present moment.
+//! It sleeps until the next due moment, but never long, so that new windows, clock changes and recovered databases are
+//! noticed. After a stop it makes up for missed transitions, each once, at the present moment.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -24,30 +24,30 @@ use crate::supervise::{Beat, Kind, Stop, Supervised};
 use crate::timetable::maintenance_reminders::Reminders;
 use crate::timetable::maintenance_series::SeriesPlanner;
 
-/// The longest sleep; also the wait after a failure.
+/// The longest sleep in milliseconds; also the wait after a failure.
 const LONGEST_MS: i64 = 1_000;
-/// The shortest one: a moment that has passed unnoticed is looked at again without haste.
+/// The shortest sleep in milliseconds, after a due moment that could not be handled.
 const SHORTEST_MS: i64 = 50;
-/// Maintenances looked up at a time.
+/// Maximum number of maintenances read at a time.
 const PAGE: u64 = 100;
 
-/// Makes the transitions of maintenances: starts and ends them when they are due.
+/// Starts and ends maintenances when they are due.
 #[derive(Clone, Debug)]
 pub struct Transitions {
-    /// The databases of the maintenances, and the way to tell the engine about services whose time counts or no longer does.
+    /// The router, with the databases of the maintenances and the engine, for services whose time starts or stops to count.
     pub announcer: Announcer,
     /// Wall time.
     pub clock: Clock,
 }
 
 impl Transitions {
-    /// Does everything that is due now. Gives the number of transitions.
+    /// Makes every due transition. Returns their number.
     ///
     /// # Errors
-    /// When the database fails; what was done stays done, and one maintenance that fails does not stop the others.
+    /// When the database fails; finished transitions are kept, and one failing maintenance does not stop the others.
     pub async fn run_due(&self) -> Result<u32, MainError> {
         let (mut done, mut failed) = (0, None);
-        // A maintenance of which start and end have passed takes two rounds.
+        // A maintenance whose start and end have both passed takes two rounds.
         loop {
             let before = done;
             let mut after = MaintenanceKey::MIN;
@@ -70,7 +70,7 @@ impl Transitions {
         }
     }
 
-    /// Makes the transition that is due, if it still is; somebody else may have been faster.
+    /// Makes the transition, if it is still due; another process may have been faster.
     async fn transit(&self, key: MaintenanceKey) -> Result<bool, MainError> {
         let transaction = self.announcer.databases.main.begin().await?;
         let Some(stored) = due::claim(&transaction, key).await? else { return Ok(false) };
@@ -87,7 +87,7 @@ impl Transitions {
         Ok(true)
     }
 
-    /// Returns the time until something is due.
+    /// Returns the time until the next transition is due.
     async fn pause(&self) -> Result<Duration, MainError> {
         let next = due::next(self.announcer.databases.main.reader()).await?;
         Ok(wait(next, self.clock.now()))
@@ -99,7 +99,7 @@ fn wait(next: Option<Timestamp>, now: Timestamp) -> Duration {
     Duration::from_millis(ms.unsigned_abs())
 }
 
-/// The actor that looks when something is due.
+/// The actor that runs when something is due.
 #[derive(Debug)]
 pub struct MaintenanceClock {
     planner: SeriesPlanner,
@@ -109,13 +109,13 @@ pub struct MaintenanceClock {
 }
 
 impl MaintenanceClock {
-    /// A clock that plans with this planner, makes these transitions and tells these reminders.
+    /// Creates the actor with this planner, these transitions and these reminders.
     #[must_use]
     pub const fn new(planner: SeriesPlanner, transitions: Transitions, reminders: Reminders) -> Self {
         Self { planner, transitions, reminders, is_failing: false }
     }
 
-    /// Says so when the database goes away and when it comes back, not in between.
+    /// Logs when the database fails and when it recovers, not in between; returns the next wait.
     fn note(&mut self, result: Result<Duration, MainError>) -> Duration {
         match result {
             Ok(pause) => {
@@ -134,7 +134,7 @@ impl MaintenanceClock {
     }
 }
 
-/// Look what is due.
+/// Handle what is due.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Tick;
@@ -167,8 +167,8 @@ impl Handler<Tick> for MaintenanceClock {
             (self.planner.clone(), self.transitions.clone(), self.reminders.clone());
         let round = async move {
             if transitions.announcer.ownership.leads() {
-                // A series that cannot be planned keeps no maintenance from its start, and a maintenance that cannot
-                // start or end keeps nobody from being reminded of another one.
+                // A series that cannot be planned must not delay the start of a maintenance, and one that cannot
+                // start or end must not delay the reminder of another one.
                 let planned = planner.run_due().await;
                 let made = transitions.run_due().await;
                 let told = reminders.run_due().await;
@@ -178,7 +178,7 @@ impl Handler<Tick> for MaintenanceClock {
             }
             transitions.pause().await
         };
-        // A panic ends this round, not the clock: its transaction is undone, and the next round begins anew.
+        // A panic ends this round, not the actor: its transaction is rolled back, and the next round starts again.
         let round = AssertUnwindSafe(round).catch_unwind();
         Box::pin(round.into_actor(self).map(|result, clock, ctx| {
             let pause = match result {
@@ -193,7 +193,7 @@ impl Handler<Tick> for MaintenanceClock {
     }
 }
 
-/// A transition under way is dropped; whoever starts next finds it due.
+/// Drops a running transition; it is still due at the next start.
 impl Handler<Stop> for MaintenanceClock {
     type Result = ();
 

@@ -1,6 +1,6 @@
-//! The transitions that happen at their time without anybody asking for them.
+//! Time-based transitions that need no request.
 //!
-//! Every transition is decided by the database row and made in one transaction, so any number of processes may look at the
+//! Every transition is decided by the database row and made in one transaction, so any number of processes may handle the
 //! same timetable, and each transition is made once.
 
 pub mod domains;

@@ -1,5 +1,5 @@
-//! Looks at the wall clock every second, so that a jump is noticed when it happens, and keeps the newest trusted time in the
-//! main database for the next start. The decision is `clock::judgement`.
+//! Reads the wall clock every second, so that a jump is noticed when it happens, and stores the newest trusted time in the
+//! main database for the next start. The decision is made by `clock::judgement`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::store::history::{recent, segments};
 use crate::store::{Databases, MainError, StoreError, clock_mark};
 use crate::telemetry::{Collect, Exposition};
 
-/// The interval between two looks at the clock.
+/// The time between two readings of the clock.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The interval between two writes of the newest time, unless the judgement changes.
 const KEEP_EVERY: Duration = Duration::from_secs(60);
 
-/// Returns the guard of this clock, which goes by what the databases know, or believes the clock if the operator does.
+/// Creates the guard of this clock from the times in the databases; it trusts the clock if the operator says so.
 ///
 /// # Errors
 /// When the main database fails.
@@ -31,7 +31,7 @@ pub async fn guard(
     Ok(Arc::new(ClockGuard::new(clock.clone(), mark.as_ref())))
 }
 
-/// Returns what was kept, or, for databases of an earlier version, the newest time of the history.
+/// Returns the stored time, or, for databases of an earlier version, the newest time of the history.
 async fn known(databases: &Databases) -> Result<Option<ClockMark>, StoreError> {
     if let Some(mark) = clock_mark::find(databases.main.reader()).await? {
         return Ok(Some(mark));
@@ -45,7 +45,7 @@ async fn known(databases: &Databases) -> Result<Option<ClockMark>, StoreError> {
     Ok(newest.map(|newest| ClockMark { newest, doubted: None }))
 }
 
-/// Looks at the clock and keeps the newest time until the future is dropped.
+/// Reads the clock and stores the newest time until the future is dropped.
 pub async fn run(databases: Databases, guard: Arc<ClockGuard>) {
     let mut ticks = tokio::time::interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -76,7 +76,7 @@ pub async fn keep(databases: &Databases, mark: ClockMark) -> Result<(), MainErro
     transaction.commit().await
 }
 
-/// The numbers of the clock for `/metrics`.
+/// The metrics of the clock for `/metrics`.
 #[derive(Debug)]
 pub struct ClockMetrics(pub Arc<ClockGuard>);
 

@@ -1,4 +1,4 @@
-//! What a second run keeps, what it refuses, and who may read what is written.
+//! Files that a second run keeps, input that it refuses, and permissions of written files.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,7 +18,7 @@ fn choices(folder: &Path) -> ServerChoices {
     }
 }
 
-/// Every file but the two that follow from the rest: content and mode.
+/// Every file except the two derived ones: content and mode.
 fn kept(folder: &Path) -> BTreeMap<PathBuf, (String, u32)> {
     let mut found = BTreeMap::new();
     for part in ["", "keys", "nodes", "tls"] {
@@ -81,7 +81,7 @@ fn what_is_no_key_is_never_written_over() {
     assert!(installation.write(&choices(folder.path()), &[], NOW).is_ok());
 }
 
-/// A key made anew would be of no use to nodes, locations and clients that know the old one.
+/// A new key would be useless to nodes, locations and clients that know the old one.
 #[test]
 fn a_key_that_is_gone_is_not_made_anew() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a location has to check of one service: in clear while it is made and used, sealed in between.
+//! The checks of one service at a location: in clear while it is created and used, sealed in transit.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::model::rules::Rules;
 use crate::model::service::{ProbeRole, ServiceKey};
 use crate::model::watch::{PlannedLocation, RoundKeeper, WatchPlan};
 
-/// A service, as one location checks it.
+/// A service as checked by one location.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocationDefinition {
     /// The service.
@@ -24,9 +24,9 @@ pub struct LocationDefinition {
     pub key: ServiceKey,
     /// Name, for the location's log.
     pub name: String,
-    /// Type of the check, as a word.
+    /// Name of the check type.
     pub check_type: String,
-    /// Results that were measured by one version say something about the next exactly if it is the same.
+    /// Version of target and configuration: results of one version are valid for the next exactly if it is equal.
     pub version: u64,
     /// Revision of the stored service.
     pub revision: i64,
@@ -34,14 +34,14 @@ pub struct LocationDefinition {
     pub target: String,
     /// Configuration of the check, with its secrets in clear.
     pub config: Map<String, Value>,
-    /// When the location looks.
+    /// The schedule of the checks.
     pub rhythm: Rhythm,
 }
 
-/// When one location looks at one service.
+/// The schedule of one location's checks of one service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rhythm {
-    /// The phase of its schedule, as a hash.
+    /// Hash that determines the phase of its schedule.
     pub hash: u64,
     /// Milliseconds between two checks.
     pub interval_ms: i64,
@@ -53,12 +53,12 @@ pub struct Rhythm {
     pub backoff_ms: i64,
     /// Longest wait before a further attempt, in milliseconds.
     pub backoff_max_ms: i64,
-    /// Shortest time between two checks in a hurry, in milliseconds.
+    /// Shortest time between two checks of an uncertain service, in milliseconds.
     pub uncertain_interval_ms: i64,
 }
 
 impl Rhythm {
-    /// The rhythm of a plan whose only location it is for.
+    /// The schedule of a plan with a single location.
     #[must_use]
     pub fn of(plan: &WatchPlan, timeout_seconds: u8) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl Rhythm {
         }
     }
 
-    /// The plan of this one location; `None` = no time passes between two checks.
+    /// Returns the plan of this one location; `None` if the interval is zero.
     #[must_use]
     pub fn plan(&self) -> Option<WatchPlan> {
         let alone = PlannedLocation { role: ProbeRole::Full, round: RoundKeeper::Watch };
@@ -84,14 +84,14 @@ impl Rhythm {
             backoff_ms: self.backoff_ms,
             backoff_max_ms: self.backoff_max_ms,
             uncertain_interval_ms: self.uncertain_interval_ms,
-            // A location measures; what is believed is decided elsewhere.
+            // A location only measures; the engine applies the rules.
             rules: Rules::default(),
             locations: [alone].into(),
         })
     }
 }
 
-/// Without the secrets.
+/// Omits the secrets.
 impl fmt::Debug for LocationDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { service, check_type, version, .. } = self;
@@ -100,7 +100,7 @@ impl fmt::Debug for LocationDefinition {
 }
 
 impl LocationDefinition {
-    /// The version of a check of this target with this configuration.
+    /// Returns the version of this target with this configuration.
     #[must_use]
     pub fn version_of(
         check_type: CheckType,
@@ -115,7 +115,7 @@ impl LocationDefinition {
     }
 }
 
-/// A definition as it lies on the bus.
+/// A definition in the form of the bus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealedDefinition {
     /// Public key of the sender.
@@ -124,40 +124,40 @@ pub struct SealedDefinition {
     pub sealed: String,
 }
 
-/// Bytes of a sealed definition beside its JSON: keys, seal and names, with some to spare.
+/// Size of a sealed definition besides its JSON in bytes: keys, seal and names, with a margin.
 const BESIDE_JSON_BYTES: usize = 512;
 
 /// A definition cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionProblem {
-    /// The text is none.
+    /// The text is no definition.
     #[error("this is no definition")]
     Form,
-    /// It does not open.
+    /// The definition cannot be opened.
     #[error(transparent)]
     Sealing(#[from] SealingProblem),
 }
 
 impl SealedDefinition {
-    /// Seals a definition, whose JSON this is, to a location.
+    /// Seals the JSON of a definition to a location.
     ///
     /// # Errors
-    /// The recipient's key is none.
+    /// When the recipient's key is invalid.
     pub fn new(json: &[u8], sender: &SealingKey, recipient: &str) -> Result<Self, SealingProblem> {
         let sealed = BASE64.encode(sender.seal(json, recipient)?);
         Ok(Self { from: sender.public(), sealed })
     }
 
-    /// Returns the most bytes that JSON of this length takes when it is sealed.
+    /// Returns the maximum size of sealed JSON of this length, in bytes.
     #[must_use]
     pub const fn sealed_bytes(json_bytes: usize) -> usize {
         BESIDE_JSON_BYTES + json_bytes.div_ceil(3) * 4
     }
 
-    /// Reads what lies on the bus, without opening it.
+    /// Parses a definition from the bus, without opening it.
     ///
     /// # Errors
-    /// [`DefinitionProblem::Form`].
+    /// [`DefinitionProblem::Form`] when the bytes are no definition.
     pub fn read(bytes: &[u8]) -> Result<Self, DefinitionProblem> {
         serde_json::from_slice(bytes).map_err(|_| DefinitionProblem::Form)
     }
@@ -165,7 +165,7 @@ impl SealedDefinition {
     /// Opens it.
     ///
     /// # Errors
-    /// [`DefinitionProblem`].
+    /// [`DefinitionProblem`] when it cannot be opened or read.
     pub fn open(&self, key: &SealingKey) -> Result<LocationDefinition, DefinitionProblem> {
         let sealed = BASE64.decode(&self.sealed).map_err(|_| DefinitionProblem::Form)?;
         let json = key.open(&sealed, &self.from)?;

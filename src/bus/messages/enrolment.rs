@@ -1,4 +1,4 @@
-//! How a machine becomes a location: a join token, which an operator carries to it, and what it asks with that.
+//! Enrolment of a machine as a location: the join token, which an operator carries to it, and the requests with it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -10,7 +10,7 @@ use crate::bus::credentials::Credentials;
 /// The first characters of a join token; the digit is its version.
 const HEAD: &str = "wkjoin1.";
 
-/// Everything that a machine needs to become a location. It can be used once, for an hour.
+/// All the data that a machine needs to become a location. It can be used once, for an hour.
 #[derive(Clone, Debug)]
 pub struct JoinToken {
     /// Addresses of the NATS servers.
@@ -21,7 +21,7 @@ pub struct JoinToken {
     pub credentials: SecretString,
 }
 
-/// The token as JSON, before it is made one word.
+/// The token as JSON, before it is encoded as one word.
 #[derive(Deserialize, Serialize)]
 struct Inside {
     url: String,
@@ -35,7 +35,7 @@ struct Inside {
 pub struct JoinTokenForm;
 
 impl JoinToken {
-    /// The token as one word.
+    /// Encodes the token as one word.
     #[must_use]
     pub fn to_text(&self) -> SecretString {
         let inside = Inside {
@@ -43,15 +43,15 @@ impl JoinToken {
             authority: self.authority.clone(),
             credentials: self.credentials.expose_secret().to_owned(),
         };
-        // Three texts are always JSON.
+        // Three texts can always be written as JSON.
         let json = serde_json::to_vec(&inside).unwrap_or_default();
         format!("{HEAD}{}", BASE64.encode(json)).into()
     }
 
-    /// Reads the word.
+    /// Parses the word.
     ///
     /// # Errors
-    /// [`JoinTokenForm`]: it is none, or one that was cut.
+    /// [`JoinTokenForm`] when it is no join token, or a truncated one.
     pub fn parse(text: &str) -> Result<Self, JoinTokenForm> {
         let word = text.trim().strip_prefix(HEAD).ok_or(JoinTokenForm)?;
         let json = BASE64.decode(word).map_err(|_| JoinTokenForm)?;
@@ -62,30 +62,30 @@ impl JoinToken {
     }
 }
 
-/// A machine asks to become the location that its enrolment is for.
+/// The request of a machine to become the location of its enrolment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnrolmentRequest {
-    /// Public key with which it will prove itself.
+    /// Public key of its future credentials.
     pub user_key: String,
-    /// Public key that its definitions will be sealed to.
+    /// Public key to which its definitions will be sealed.
     pub sealing_key: String,
 }
 
-/// A machine has become a location.
+/// The answer to a successful enrolment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enrolled {
     /// Code of the location.
     pub code: String,
     /// Its name.
     pub name: String,
-    /// Its token, about the key that it has named. It expires; see [`Renewed`].
+    /// Its token, for the key of its request. It expires; see [`Renewed`].
     pub token: String,
 }
 
-/// A location has a token for a further while.
+/// The answer with a renewed token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Renewed {
-    /// The token, about the key that the location was enrolled with.
+    /// The token, for the key that the location was enrolled with.
     pub token: String,
 }
 
@@ -93,7 +93,7 @@ pub struct Renewed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer<T> {
-    /// What was asked for.
+    /// The requested data.
     Granted(T),
     /// The reason, for people.
     Refused(String),

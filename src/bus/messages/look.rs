@@ -1,16 +1,16 @@
-//! What a location is asked for beside its schedule.
+//! Requests to a location for checks beside its schedule.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::Id;
 
-/// A request to look at a service. It is not answered: one that is lost costs the location a turn, no result.
+/// A request to check a service. It is not answered: a lost one delays a check, but loses no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
     /// The service.
     pub service: Id,
-    /// It is to look at once instead of waiting for its turn.
+    /// True if it has to check at once instead of at its scheduled time.
     pub look_now: bool,
-    /// It is to look more often for so many milliseconds; 0 ends that. Not a time: clocks may differ.
+    /// Milliseconds for which it has to check more often; 0 ends that. A duration and not a time, because clocks differ.
     pub hurry_ms: i64,
 }

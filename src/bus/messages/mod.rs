@@ -1,14 +1,14 @@
-//! What goes over the bus between engine nodes and locations, and how it is read.
+//! The messages between engine nodes and locations on the bus, and their parsing.
 //!
-//! - [`enrolment`]: a machine becomes a location, and stays it.
-//! - [`definition`]: what a location has to check of one service.
-//! - [`results`]: what it has found.
-//! - [`look`]: what it is asked for beside its schedule.
-//! - [`presence`]: how it is.
-//! - [`question`]: what engine nodes ask each other; [`recent`]: about what they have stored.
+//! - [`enrolment`]: a machine becomes a location, and renews its token.
+//! - [`definition`]: the checks of one service at a location.
+//! - [`results`]: the results of a location.
+//! - [`look`]: requests for checks beside the schedule.
+//! - [`presence`]: the state of a location.
+//! - [`question`]: requests between engine nodes; [`recent`]: requests for recently stored data.
 //!
-//! A field that a reader does not know is skipped, so that two versions can run side by side; one that is missing or has
-//! another form makes the whole message none.
+//! Unknown fields are ignored, so that two versions can run side by side; a missing field or one of another form makes the
+//! whole message invalid.
 
 pub mod definition;
 pub mod enrolment;

@@ -1,11 +1,11 @@
-//! How a location is, as it says itself. It is shown, and its clock is compared; nothing else is believed of it.
+//! The state of a location as it reports it. It is shown, and its clock is compared; nothing else is trusted.
 
 use serde::{Deserialize, Serialize};
 
 /// The time between two reports, in milliseconds.
 pub const PRESENCE_MS: u64 = 5_000;
 
-/// No clock says more: the end of the year 9999, in milliseconds.
+/// The latest accepted time: the end of the year 9999, in milliseconds.
 pub(super) const LATEST_MS: i64 = 253_402_300_799_999;
 
 /// A report of a location about itself.
@@ -13,13 +13,13 @@ pub(super) const LATEST_MS: i64 = 253_402_300_799_999;
 pub struct Presence {
     /// Version of the program.
     pub version: String,
-    /// Its wall clock when it said this, in milliseconds since 1970.
+    /// Its wall clock at the time of the report, in milliseconds since 1970.
     pub sent_at_ms: i64,
     /// The wall clock when its process started.
     pub started_at_ms: i64,
-    /// Services that it checks.
+    /// Number of services that it checks.
     pub services: u64,
-    /// Lateness that 99 of 100 of the starts since the last report did not exceed, in microseconds.
+    /// Lateness that 99 % of the starts since the last report did not exceed, in microseconds.
     pub lateness_p99_us: u64,
     /// Runs that were due and did not start, since the process started.
     pub missed: u64,
@@ -29,16 +29,16 @@ pub struct Presence {
     pub spool_bytes: u64,
     /// Results that were given up because the spool was full, since the process started.
     pub shed: u64,
-    /// None of its reference targets answers, or none of its checks can be made. Older versions do not say it.
+    /// True if none of its reference targets answers, or none of its checks can be made. Missing in older versions.
     #[serde(default)]
     pub impaired: bool,
-    /// Why none of its checks can be made, as the reasons at `/metrics` are called. Older versions do not say it.
+    /// The reason why none of its checks can be made, named as at `/metrics`. Missing in older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blind_by: Option<String>,
 }
 
 impl Presence {
-    /// Reads a report; `None` = it is none, or says more than a report can.
+    /// Parses a report; `None` = it is none, or has a value out of range.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut read: Self = serde_json::from_slice(bytes).ok()?;

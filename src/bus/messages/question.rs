@@ -1,4 +1,4 @@
-//! What engine nodes ask each other about services, and what they answer.
+//! Requests between engine nodes about services, and their answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,28 +12,28 @@ use crate::model::heartbeat::Ping;
 use crate::model::service::{ServiceAddress, ServiceKey};
 use crate::model::verdict::Verdict;
 
-/// A question, as it goes over the bus.
+/// A request in the form of the bus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionText {
     /// Services were changed or deleted.
     Changed(Vec<ServiceText>),
-    /// What are these just now?
+    /// Requests the present snapshots of these services.
     Snapshots(Vec<ServiceText>),
-    /// Look at these at once.
+    /// Check these services at once.
     LookAt(Vec<ServiceText>),
-    /// A ping has come.
+    /// A ping has arrived.
     Ping {
         /// The service that reports itself.
         service: ServiceText,
         /// The time of its arrival, in milliseconds since 1970.
         at_ms: i64,
-        /// It reported a failure.
+        /// True if it reported a failure.
         has_failed: bool,
     },
-    /// A request of the token with this database key has come.
+    /// Count a request of the token with this database key.
     Count(i64),
-    /// What have you stored lately?
+    /// Requests recently stored data.
     Stored(AfterText),
 }
 
@@ -46,7 +46,7 @@ pub struct ServiceText {
     revision: Option<i64>,
 }
 
-/// An answer, as it goes over the bus.
+/// An answer in the form of the bus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerText {
@@ -54,7 +54,7 @@ pub enum AnswerText {
     Done,
     /// The snapshots.
     Snapshots(Vec<SnapshotText>),
-    /// What the rate limit says.
+    /// The state of the rate limit.
     Counted {
         /// Requests per window.
         limit: u32,
@@ -62,24 +62,24 @@ pub enum AnswerText {
         remaining: u32,
         /// The end of the window, in milliseconds since 1970.
         ends_at_ms: i64,
-        /// The request may pass.
+        /// True if the request may pass.
         passes: bool,
     },
-    /// Another node owns some of them.
+    /// Another node owns some of the services.
     NotMine,
-    /// What it has stored lately.
+    /// Recently stored data.
     Stored(RecentText),
 }
 
-/// What a service is just now. Times in milliseconds since 1970.
+/// The present state of a service. Times in milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotText {
     verdict: String,
-    /// Nodes of before do not say.
+    /// Missing in older versions.
     #[serde(default)]
     is_flapping: bool,
     last_check_at_ms: Option<i64>,
-    /// Nodes of before do not say.
+    /// Missing in older versions.
     #[serde(default)]
     sure_since_ms: Option<i64>,
     measured_until_ms: Option<i64>,
@@ -204,10 +204,10 @@ impl From<Snapshot> for SnapshotText {
 /// An answer that this version cannot read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerForm {
-    /// It does not know this verdict.
+    /// A verdict that this version does not know.
     #[error("'{0}' is no verdict")]
     UnknownVerdict(String),
-    /// These are no results.
+    /// The bytes are no results.
     #[error("the results cannot be read")]
     Results,
 }

@@ -1,6 +1,6 @@
-//! What an engine node has stored lately, as another one asks for it and is told.
+//! Recently stored data of an engine node: request and answer.
 //!
-//! Results go in the form that spools have (`model::facts`), as text in the answer.
+//! Results have the form of spools (`model::facts`), as text in the answer.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
@@ -10,21 +10,21 @@ use crate::announcer::stored::{After, Place, Recent};
 use crate::id::Id;
 use crate::model::facts::{self, Decoder, Fact};
 
-/// How far a node has been told.
+/// The position up to which a node has received data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceText {
     epoch: Id,
     number: u64,
 }
 
-/// What a node asks for.
+/// The request of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AfterText {
     place: Option<PlaceText>,
     wants_results: bool,
 }
 
-/// What it is told.
+/// The answer to the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecentText {
     place: PlaceText,
@@ -66,7 +66,7 @@ impl From<Recent> for RecentText {
 }
 
 impl RecentText {
-    /// What it says; `None` when its results cannot be read.
+    /// Decodes the answer; `None` when its results cannot be read.
     pub(super) fn read(self) -> Option<Recent> {
         let Self { place, results, is_whole, has_more } = self;
         let bytes = BASE64.decode(results).ok()?;

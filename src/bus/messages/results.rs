@@ -1,8 +1,8 @@
-//! What a location has found: a batch of results of one partition.
+//! The results of a location: a batch of results of one partition.
 //!
 //! Bytes: the head, the location's wall clock (varint), the versions of the services in the batch (count, then key and
-//! version of each), and the results in the form that spools have (`model::facts`). Whatever is not exactly this is
-//! refused as a whole: it comes from another program.
+//! version of each), and the results in the form of spools (`model::facts`). Anything else is refused as a whole: it comes
+//! from another program.
 
 use std::collections::BTreeMap;
 
@@ -16,28 +16,28 @@ use crate::model::history::CheckRecord;
 use crate::model::service::ServiceKey;
 use crate::model::varint;
 
-/// The first bytes; the last of them is the version of the form.
+/// The first bytes; the last of them is the version of the format.
 const HEAD: &[u8] = b"WKR\x01";
-/// Results that a batch begins with; one that is too large is halved.
+/// Number of results in a batch at first; one that is too large is halved.
 const BATCH_RESULTS: usize = 512;
 
 /// A batch of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultBatch {
-    /// The location's wall clock when it sent this.
+    /// The location's wall clock at sending.
     pub sent_at: Timestamp,
-    /// The version that each service was checked in.
+    /// The version with which each service was checked.
     pub versions: BTreeMap<ServiceKey, u64>,
     /// The results, oldest first per service.
     pub records: Vec<CheckRecord>,
 }
 
-/// A batch on its way: its bytes, and what they are known by.
+/// A batch ready to be sent: its bytes and its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchMessage {
     /// The bytes of the batch.
     pub bytes: Vec<u8>,
-    /// The same for the same results, whenever they are sent; nobody who does not know them can guess it.
+    /// Message id: equal for equal results, whenever they are sent; it cannot be guessed without knowing them.
     pub id: String,
 }
 
@@ -47,7 +47,7 @@ pub struct BatchMessage {
 pub struct ResultsForm;
 
 impl ResultBatch {
-    /// The bytes of the batch.
+    /// Encodes the batch.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = self.head();
@@ -61,7 +61,7 @@ impl ResultBatch {
         out
     }
 
-    /// Everything but the time of sending.
+    /// Encodes everything except the time of sending.
     fn body(&self) -> Vec<u8> {
         let mut out = Vec::new();
         varint::put(&mut out, self.versions.len() as u64);
@@ -79,10 +79,10 @@ impl ResultBatch {
         BatchMessage { bytes: [self.head(), body].concat(), id }
     }
 
-    /// Reads a batch: every byte of it, each service with one version, and no version without a result.
+    /// Parses a batch: every byte of it, each service with one version, and no version without a result.
     ///
     /// # Errors
-    /// [`ResultsForm`].
+    /// [`ResultsForm`] when the bytes are no batch.
     pub fn read(bytes: &[u8]) -> Result<Self, ResultsForm> {
         let mut rest = bytes.strip_prefix(HEAD).ok_or(ResultsForm)?;
         let mut number = || varint::take(&mut rest).ok_or(ResultsForm);
@@ -111,7 +111,7 @@ impl ResultBatch {
         if is_whole { Ok(Self { sent_at, versions, records }) } else { Err(ResultsForm) }
     }
 
-    /// The messages that carry these results, in their order; `version` knows the version that each was measured in.
+    /// Returns the messages with these results, in their order; `version` returns the version with which each was measured.
     #[must_use]
     pub fn messages(
         records: &[CheckRecord],
@@ -132,7 +132,7 @@ fn push_messages(
     version: &impl Fn(&CheckRecord) -> u64,
     messages: &mut Vec<BatchMessage>,
 ) {
-    // A service that has changed in between has its results in two batches.
+    // The results of a service that changed in between are split into two batches.
     let versions: BTreeMap<ServiceKey, u64> =
         records.iter().map(|record| (record.service, version(record))).collect();
     let is_of_one_version = records.iter().all(|record| versions[&record.service] == version(record));
@@ -224,7 +224,7 @@ mod tests {
         fn a_part_of_a_batch_is_none(cut in 1_usize..200) {
             let bytes = ResultBatch::messages(&[record(1, 1, "a"), record(2, 2, "b")], NOW, &|_| 1).remove(0).bytes;
             let shorter = &bytes[..bytes.len() - cut.min(bytes.len())];
-            // What ends between two results is a shorter batch.
+            // Truncation between two results gives a shorter batch.
             let read = ResultBatch::read(shorter).map(|batch| batch.records.len());
             prop_assert!(read != Ok(2));
         }

@@ -1,15 +1,15 @@
-//! Chunks (RFC 9112, section 7.1) as browsers read them: line feeds alone end lines, and trailers are dropped whatever
-//! they are.
+//! Parser for chunks (RFC 9112, section 7.1) that is as lenient as browsers: line feeds alone end lines, and trailers are
+//! dropped without a check.
 
 use crate::egress::head_limits::HEAD_MAX_BYTES;
 
-/// Most bytes of one line with a size, with its extensions.
+/// Maximum length of the line with a chunk's size, including its extensions, in bytes.
 const LINE_MAX_BYTES: usize = 16 << 10;
 
-/// Reads chunks and rewrites them, or their content alone.
+/// Parses chunks and rewrites them, or returns only their content.
 #[derive(Debug)]
 pub(super) struct ChunkReader {
-    /// The content alone: the head has said nothing of chunks.
+    /// True if only the content is returned, because the head does not announce chunks.
     is_bare: bool,
     stage: Stage,
     trailer_bytes: usize,
@@ -19,19 +19,19 @@ pub(super) struct ChunkReader {
 enum Stage {
     Size,
     Content(u64),
-    /// The end of the line behind the content.
+    /// The end of the line after the content.
     End,
     Trailers,
 }
 
-/// How far the chunks were read.
+/// The progress of parsing chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chunked {
-    /// More is needed.
+    /// More data are needed.
     Partial,
-    /// They are over.
+    /// The last chunk was read.
     Complete,
-    /// What waits is no chunk.
+    /// The data are no chunk.
     Broken,
 }
 
@@ -44,7 +44,7 @@ impl ChunkReader {
         self.is_bare
     }
 
-    /// Takes what it can of `waiting`.
+    /// Takes as much of `waiting` as possible.
     pub(super) fn read(&mut self, waiting: &mut Vec<u8>, tidy: &mut Vec<u8>) -> Chunked {
         let mut at = 0;
         let read = self.advance(waiting, &mut at, tidy);
@@ -120,7 +120,7 @@ impl ChunkReader {
     }
 }
 
-/// The size of a chunk; extensions and blanks count for nothing.
+/// Parses the size of a chunk; extensions and blanks are ignored.
 fn size(line: &[u8]) -> Option<u64> {
     let digits = line.split(|byte| *byte == b';').next()?.trim_ascii();
     let digits = std::str::from_utf8(digits)
@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns: what came, what is rewritten, and its content.
+    /// Columns: received data, rewritten data, and their content.
     #[rstest]
     #[case("3\r\nabc\r\n0\r\n\r\n", Chunked::Complete, "abc")]
     #[case("3\nabc\n0\n\n", Chunked::Complete, "abc")]

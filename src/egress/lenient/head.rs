@@ -1,39 +1,39 @@
-//! The head of an answer as browsers and curl read it, written as RFC 9112 wants it.
+//! The head of a response, parsed as leniently as in browsers and curl, rewritten in the form of RFC 9112.
 
 use std::borrow::Cow;
 
-/// The longest name of a header that the HTTP library takes; longer ones are dropped like other lines that are none.
+/// The longest header name that the HTTP library accepts; longer ones are dropped like other invalid lines.
 const NAME_MAX_BYTES: usize = u16::MAX as usize;
 
-/// What waits, as a head.
+/// The state of the received data as a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HeadForm {
-    /// More is needed.
+    /// More data are needed.
     Partial,
-    /// It has so many bytes.
+    /// It is complete, with this number of bytes.
     Complete(usize),
-    /// No HTTP.
+    /// The data are no HTTP.
     Foreign,
 }
 
-/// Where the body ends.
+/// The end of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// There is none, and another head follows.
+    /// There is no body, and another head follows.
     Informational,
-    /// There is none.
+    /// There is no body.
     Empty,
-    /// After so many bytes.
+    /// After this number of bytes.
     Length(u64),
-    /// Behind the last chunk.
+    /// After the last chunk.
     Chunks,
-    /// The same, and the head that was written says nothing of chunks.
+    /// After the last chunk, and the rewritten head does not announce chunks.
     BareChunks,
-    /// With the connection.
+    /// At the end of the connection.
     UntilClose,
 }
 
-/// How far the head goes.
+/// Finds the end of the head.
 pub(super) fn form(waiting: &[u8]) -> HeadForm {
     let start = waiting.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(waiting.len());
     let name = b"HTTP/";
@@ -53,7 +53,7 @@ pub(super) fn form(waiting: &[u8]) -> HeadForm {
     HeadForm::Partial
 }
 
-/// Rewrites a complete head. What cannot be mended is written as it came.
+/// Rewrites a complete head. Lines that cannot be repaired are written unchanged.
 pub(super) fn tidy(head: &[u8], tidy: &mut Vec<u8>) -> Framing {
     let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
     let mut lines =
@@ -107,7 +107,7 @@ struct StatusLine {
 }
 
 impl StatusLine {
-    /// The reason is for nobody.
+    /// Parses a status line; the reason phrase is dropped.
     fn parse(line: &[u8]) -> Option<Self> {
         let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
         let (version, rest) = line.split_at(line.iter().position(is_blank)?);
@@ -126,14 +126,14 @@ impl StatusLine {
 /// The length of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Length {
-    /// Nothing is said, or a number beyond all measure: the body ends with the connection.
+    /// Missing, or a number out of range: the body ends with the connection.
     Unknown,
     Of(u64),
-    /// No number, or several.
+    /// Not a number, or several different ones.
     Invalid,
 }
 
-/// The number at the beginning of the value counts, as in curl.
+/// Parses the length; a number at the start of the value counts, as in curl.
 fn length(lines: &[&[u8]]) -> Length {
     let values = lines.iter().filter(|line| !is_folded(line) && is(name(line), "content-length"));
     let values = values.flat_map(|line| value(line).split(|byte| *byte == b','));
@@ -154,7 +154,7 @@ fn length(lines: &[&[u8]]) -> Length {
     length
 }
 
-/// The last coding of the last line decides, as in the HTTP library.
+/// Returns true if the last coding of the last line is `chunked`, as in the HTTP library.
 fn is_chunked(lines: &[&[u8]]) -> bool {
     let last = lines.iter().rfind(|line| !is_folded(line) && is(name(line), "transfer-encoding"));
     let coding = last.and_then(|line| value(line).rsplit(|byte| *byte == b',').next());
@@ -177,7 +177,7 @@ fn value(line: &[u8]) -> &[u8] {
     line.iter().position(|byte| *byte == b':').map_or(&[], |at| line[at + 1..].trim_ascii())
 }
 
-/// A carriage return alone ends no line.
+/// Removes carriage returns, which alone do not end a line.
 fn without_returns(line: &[u8]) -> Cow<'_, [u8]> {
     if line.contains(&b'\r') {
         Cow::Owned(line.iter().map(|byte| if *byte == b'\r' { b' ' } else { *byte }).collect())

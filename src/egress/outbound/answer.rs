@@ -1,6 +1,6 @@
-//! An answer: its status, when to come again, and the beginning of its body.
+//! A response: its status, its `Retry-After`, and the start of its body.
 //!
-//! At most 64 KiB of a body are read, so that the connection of an ordinary answer can be used again, and 1 KiB kept.
+//! At most 64 KiB of a body are read, so that the connection of an ordinary response can be reused, and 1 KiB is kept.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,17 +14,17 @@ use tokio::time::{Instant, timeout_at};
 use super::failed::{Failed, Stage};
 use crate::clock::Timestamp;
 
-/// Most bytes of a body that are read.
+/// Maximum number of body bytes that are read.
 const READ_MAX_BYTES: usize = 64 * 1024;
-/// Most bytes of a body that are kept.
+/// Maximum number of body bytes that are kept.
 pub const EXCERPT_MAX_BYTES: usize = 1_024;
 
-/// An answer, whatever its status.
+/// A response of any status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The HTTP status, 200 to 599 and whatever else a server says.
+    /// The HTTP status, 200 to 599 or any other number from a server.
     pub status: u16,
-    /// The time at which the server wants to be asked again.
+    /// The time before which the server asks for no further request.
     pub retry_after: Option<RetryAfter>,
     /// The time by the server's clock, in whole seconds.
     pub date: Option<Timestamp>,
@@ -32,17 +32,17 @@ pub struct Answer {
     pub excerpt: String,
 }
 
-/// The time at which a server wants to be asked again (RFC 9110, section 10.2.3).
+/// The content of `Retry-After` (RFC 9110, section 10.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryAfter {
-    /// That long after the answer; whole seconds.
+    /// This long after the response; whole seconds.
     In(Duration),
-    /// At that time by the server's clock.
+    /// At this time by the server's clock.
     At(Timestamp),
 }
 
 impl RetryAfter {
-    /// Returns how long to wait from `now` on; zero when the time has passed.
+    /// Returns the wait from `now` on; zero when the time has passed.
     #[must_use]
     pub fn wait(self, now: Timestamp) -> Duration {
         match self {
@@ -54,7 +54,7 @@ impl RetryAfter {
     fn of(headers: &HeaderMap) -> Option<Self> {
         let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            // A number beyond all measure is still a wish to be left alone.
+            // A number out of range counts as the longest wait.
             return Some(Self::In(Duration::from_secs(text.parse::<u32>().unwrap_or(u32::MAX).into())));
         }
         read_date(text).map(Self::At)
@@ -68,8 +68,8 @@ fn read_date(text: &str) -> Option<Timestamp> {
 }
 
 impl Answer {
-    /// Reads the body up to the limit; a longer one costs the connection. A body without end is read until `deadline`:
-    /// who answers like that has taken the request.
+    /// Reads the body up to the limit; a longer one makes the connection unusable. A body without end is read until
+    /// `deadline`: its server has accepted the request.
     pub(super) async fn take_in(response: Response<Incoming>, deadline: Instant) -> Result<Self, Failed> {
         let (head, mut body) = response.into_parts();
         let mut kept = Vec::new();
@@ -108,7 +108,7 @@ fn keep(kept: &mut Vec<u8>, piece: &Bytes) {
     kept.extend_from_slice(&piece[..piece.len().min(room)]);
 }
 
-/// Returns bytes as text: what is no UTF-8 is replaced, breaks of lines become blanks, other control characters go.
+/// Converts bytes to text: invalid UTF-8 is replaced, line breaks become blanks, other control characters are removed.
 fn excerpt(kept: &[u8]) -> String {
     let mut text = String::with_capacity(kept.len());
     let mut chunks = kept.utf8_chunks().peekable();

@@ -1,7 +1,6 @@
 //! Opens the connections of the client: resolve, pass the gate, race the addresses, and TLS for `https`.
 //!
-//! What it is asked for may go on after the request that asked has found another connection, so it has an end of
-//! its own.
+//! Opening may continue after its request has found another connection, so it has a timeout of its own.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -29,12 +28,11 @@ use super::parts::{OutboundError, OutboundParts};
 use crate::egress::{CertificateTime, Egress, LenientStream, Pinned, authorities, cryptography, trouble};
 use crate::model::check::Trouble;
 
-/// The longest that opening one connection may take.
+/// Time limit for opening one connection.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
-/// Most addresses of a host that are tried.
+/// Maximum number of addresses of a host that are tried.
 const ADDRESSES_MAX: usize = 16;
 
-/// Opens connections.
 #[derive(Clone)]
 pub(super) struct Connector(Arc<Inner>);
 
@@ -42,11 +40,11 @@ struct Inner {
     egress: Egress,
     names: Names,
     tls: Arc<ClientConfig>,
-    /// The same for protocols that are not HTTP, which negotiate none.
+    /// TLS configuration for protocols other than HTTP, without ALPN.
     other_tls: Arc<ClientConfig>,
 }
 
-/// A connection, in clear or under TLS.
+/// A connection, plain or under TLS.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
@@ -78,12 +76,12 @@ impl Connector {
 }
 
 impl Connector {
-    /// A connection in clear, for a protocol that is not HTTP.
+    /// Opens a plain connection, for a protocol that is not HTTP.
     pub(super) async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, Failed> {
         self.0.reach(host, port).await
     }
 
-    /// TLS over it.
+    /// Starts TLS on a connection.
     pub(super) async fn secure(&self, stream: TcpStream, host: &str) -> Result<TlsStream<TcpStream>, Failed> {
         secure(&self.0.other_tls, stream, host).await
     }
@@ -120,7 +118,7 @@ impl Inner {
         })
     }
 
-    /// A connection to a host, in clear.
+    /// Opens a plain connection to a host.
     async fn reach(&self, host: &str, port: u16) -> Result<TcpStream, Failed> {
         let candidates = self.permitted(&self.names.lookup(host).await?)?;
         let stream = self.dial(&candidates, port).await?;
@@ -129,7 +127,7 @@ impl Inner {
         Ok(stream)
     }
 
-    /// What of the addresses passes the gate; they are blocked only when none does.
+    /// Returns the addresses that pass the gate; an error only when none does.
     fn permitted(&self, found: &[IpAddr]) -> Result<Vec<Pinned>, Failed> {
         let mut blocked = None;
         let passed = found.iter().filter_map(|address| {
@@ -143,7 +141,7 @@ impl Inner {
         let has_ipv4 = candidates.iter().any(|pinned| pinned.address().is_ipv4());
         let (mut ours, mut fault) = (None, ConnectFault::Unreachable);
         let lost = |pinned: Pinned, error: &std::io::Error| {
-            // A machine without IPv6 may say "address not available"; with IPv4 to try, that is no lack of ports.
+            // A machine without IPv6 may report "address not available"; with IPv4 to try, that is not a lack of ports.
             let lacks_ipv6 = pinned.address().is_ipv6() && has_ipv4;
             match trouble(error) {
                 Some(Trouble::NoPorts) if lacks_ipv6 => {}

@@ -1,6 +1,6 @@
-//! The reasons why an exchange ended without an answer, with texts for operators.
+//! The reasons why an exchange ended without a response, with texts for operators.
 //!
-//! Nothing that was sent is in them: no header, no body, no address.
+//! They contain no sent data: no header, no body, no address.
 
 use std::error::Error;
 use std::io;
@@ -10,7 +10,7 @@ use rustls::CertificateError;
 use crate::egress::{Blocked, is_head_too_large, trouble};
 use crate::model::check::Trouble;
 
-/// The reason why there is no answer.
+/// The reason why there is no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failed {
     /// The egress policy forbids all addresses of the host.
@@ -22,7 +22,7 @@ pub enum Failed {
     /// No connection could be opened.
     #[error("{0}")]
     Connect(ConnectFault),
-    /// The server could not be trusted, or spoken to.
+    /// The server is not trusted, or the handshake failed.
     #[error("{0}")]
     Tls(TlsFault),
     /// The deadline passed.
@@ -31,16 +31,16 @@ pub enum Failed {
     /// The connection ended too early.
     #[error("The connection was closed before the answer was complete")]
     Closed,
-    /// The head of the answer is too large.
+    /// The head of the response is too large.
     #[error("The head of the answer is larger than 256 KiB or 4,096 lines")]
     Head,
-    /// The answer is no HTTP.
+    /// The response is no HTTP.
     #[error("The answer is not a proper HTTP response")]
     Protocol,
-    /// The request is none that the client sends; trying again is useless.
+    /// The client cannot send the request; trying again is useless.
     #[error("The request cannot be sent: {0}")]
     Unsendable(&'static str),
-    /// This process or machine lacks something; says nothing about the server.
+    /// This process or machine lacks a resource; says nothing about the server.
     #[error("This machine cannot send now: {0:?}")]
     Ours(Trouble),
 }
@@ -62,19 +62,19 @@ pub enum NameFault {
     NoSuchName,
 }
 
-/// The reasons why no address of a host could be connected to, the more telling ones last.
+/// The reasons why no address of a host could be connected to, the most informative ones last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum ConnectFault {
-    /// No way to it.
+    /// There is no route.
     #[error("No route to the host")]
     Unreachable,
     /// No answer.
     #[error("Connecting timed out")]
     Silence,
-    /// Closed at once.
+    /// The connection was closed at once.
     #[error("Connection reset by the peer")]
     Reset,
-    /// Nobody listens.
+    /// The connection was refused.
     #[error("Connection refused")]
     Refused,
 }
@@ -88,7 +88,7 @@ pub enum TlsFault {
     /// The certificate is for another name.
     #[error("The certificate is for another name")]
     Hostname,
-    /// No trusted authority vouches for the certificate.
+    /// The certificate was not issued by a trusted authority.
     #[error("The certificate was not issued by a trusted authority")]
     Untrusted,
     /// Anything else: no common version or suite, a refusal, no TLS at all.
@@ -99,19 +99,19 @@ pub enum TlsFault {
 /// The stage of an exchange at which the deadline passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stage {
-    /// Before a connection was there.
+    /// Before the connection was open.
     #[error("No connection within the deadline")]
     Connecting,
-    /// Before the head of the answer was there.
+    /// Before the head of the response was received.
     #[error("No answer within the deadline")]
     Answering,
-    /// Before the body of the answer was there.
+    /// Before the body of the response was received.
     #[error("The answer was not complete within the deadline")]
     Reading,
 }
 
 impl Failed {
-    /// Reads an error of the HTTP library, or one of the connector inside of it.
+    /// Interprets an error of the HTTP library, or one of the connector inside of it.
     pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
         for cause in std::iter::successors(Some(error), |error| (*error).source()) {
             if let Some(own) = cause.downcast_ref::<Self>() {
@@ -129,7 +129,7 @@ impl Failed {
         Self::Closed
     }
 
-    /// Reads an error of a connection, which TLS may have caused.
+    /// Interprets an error of a connection, which TLS may have caused.
     #[must_use]
     pub fn of_io(error: &io::Error) -> Self {
         if let Some(trouble) = trouble(error) {

@@ -1,6 +1,6 @@
-//! From the name of a host to its addresses, of both families, IPv6 and IPv4 in turn.
+//! From the name of a host to its addresses, of both families, IPv6 and IPv4 alternating.
 //!
-//! The hosts file first, then the name servers; answers are kept for as long as they say. The gate comes after it.
+//! The hosts file first, then the name servers; answers are cached for their TTL. The gate comes after it.
 
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
@@ -18,7 +18,7 @@ use crate::model::check::Trouble;
 
 /// The time that one family may lag behind the other, once that has addresses.
 const FAMILY_LAG: Duration = Duration::from_millis(500);
-/// Answers kept.
+/// Maximum number of cached answers.
 const CACHED: u64 = 4_096;
 
 /// Name resolution of the client.
@@ -29,7 +29,7 @@ impl Names {
         Ok(Self(SystemNames::new(servers, NameFiles::default(), CACHED)?))
     }
 
-    /// The addresses of a host, at least one. A literal address is its own.
+    /// Returns the addresses of a host, at least one. A literal address is returned itself.
     pub(super) async fn lookup(&self, host: &str) -> Result<Vec<IpAddr>, Failed> {
         let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         if let Ok(address) = bare.unwrap_or(host).parse() {

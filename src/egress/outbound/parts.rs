@@ -1,4 +1,4 @@
-//! The parts that the client is made of, and what may be wrong with them.
+//! The dependencies of the client, and the errors of its setup.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -6,23 +6,23 @@ use std::path::Path;
 use crate::clock::Clock;
 use crate::egress::{CaFileError, Egress};
 
-/// The parts that a client is made of.
+/// The dependencies of a client.
 #[derive(Debug)]
 pub struct OutboundParts<'a> {
     /// The gate.
     pub egress: Egress,
-    /// Name servers; empty: the system's.
+    /// Name servers; the system's if empty.
     pub dns_servers: &'a [SocketAddr],
     /// Certificate authorities that are trusted besides the system's; a PEM file.
     pub ca_file: Option<&'a Path>,
-    /// Wall time, by which certificates are judged.
+    /// Wall time for judging certificates.
     pub clock: Clock,
 }
 
 /// The reasons why the client cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum OutboundError {
-    /// The file of further certificate authorities is of no use.
+    /// The file of further certificate authorities cannot be used.
     #[error(transparent)]
     CaFile(#[from] CaFileError),
     /// No resolver can be set up.

@@ -1,6 +1,6 @@
-//! One request as the caller gives it, and as it goes over the wire.
+//! One request, as given by the caller and in wire form.
 //!
-//! Lines that decide where a request ends and whom it is for are written by the client alone.
+//! Headers that decide where a request ends and which host receives it are set by the client only.
 
 use std::fmt;
 use std::time::Duration;
@@ -30,7 +30,7 @@ const OWN: [&str; 11] = [
     "upgrade",
 ];
 
-/// Returns true for a header that the client sets itself: a request that brings it is not sent.
+/// Returns true for a header that the client sets itself: a request that contains it is not sent.
 #[must_use]
 pub fn is_own(name: &HeaderName) -> bool {
     OWN.contains(&name.as_str())
@@ -38,7 +38,7 @@ pub fn is_own(name: &HeaderName) -> bool {
 
 /// A request. Shown without its headers, its body, and the path of its address.
 pub struct Request {
-    /// Any but `CONNECT`.
+    /// The method; any except `CONNECT`.
     pub method: Method,
     /// The address.
     pub url: OutboundUrl,
@@ -46,7 +46,7 @@ pub struct Request {
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// The body; may be empty.
     pub body: Bytes,
-    /// The time for everything: resolving, connecting, sending, and the answer.
+    /// Time limit for everything: resolving, connecting, sending, and receiving.
     pub deadline: Duration,
 }
 
@@ -65,7 +65,7 @@ impl Request {
         }
         headers.entry(USER_AGENT).or_insert(AGENT);
         if self.body.is_empty() && matches!(self.method, Method::POST | Method::PUT | Method::PATCH) {
-            // hyper says nothing about an empty body; some servers insist on a length.
+            // hyper sends no length for an empty body; some servers insist on one.
             headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
         let mut request = http::Request::new(Full::new(self.body));

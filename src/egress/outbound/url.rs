@@ -1,6 +1,6 @@
 //! The address of a request: `http` or `https`, with a host, without user info.
 //!
-//! Paths and queries may be secrets (a webhook's token stands there), so it shows only its origin.
+//! Paths and queries may be secrets (such as a webhook's token), so only its origin is shown.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use hickory_proto::rr::Name;
 use http::Uri;
 use url::{Host, Url};
 
-/// Most characters of an address.
+/// Maximum length of an address in characters.
 const CHARACTERS_MAX: usize = 2_048;
 
 /// An address that requests can be sent to.
@@ -19,10 +19,10 @@ pub struct OutboundUrl {
 }
 
 impl OutboundUrl {
-    /// Reads an address as a person writes it. The fragment is left out.
+    /// Parses an address. The fragment is removed.
     ///
     /// # Errors
-    /// When it is none that may be used; the text says what is allowed.
+    /// When it is no permitted address; the text says what is allowed.
     pub fn parse(text: &str) -> Result<Self, UrlForm> {
         if text.chars().count() > CHARACTERS_MAX {
             return Err(UrlForm::TooLong);

@@ -1,8 +1,9 @@
 //! The reports of a shard's services: their live figures, and the batch on its way to the recorder.
 //!
-//! It belongs to the shard and outlives every actor. Services write to it directly, on their own thread, so nothing that they
-//! report waits in a mailbox or is lost with one. While the recorder refuses a batch it is kept and grows up to ten batches,
-//! after which results are counted as unrecorded. Status changes are never shed: they are as few as the services.
+//! They belong to the shard and outlive every actor. Services write to them directly, on their own thread, so no report
+//! waits in a mailbox or is lost with one. While the recorder refuses a batch, the batch is kept and grows up to ten times
+//! its size; after that results are counted as unrecorded. Status changes are never dropped: they are at most as
+//! many as the services.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,13 +37,13 @@ pub struct Figures {
     counters: Arc<Counters>,
 }
 
-/// The state behind the lock. The shard's own thread takes it for every result, others for a moment now and then.
+/// The state behind the lock. The shard's own thread takes the lock for every result, other threads briefly and rarely.
 pub(super) struct State {
     pub(super) services: HashMap<ServiceKey, Live>,
     pub(super) lateness: LatenessReport,
     batch: Batch,
     batch_since: Instant,
-    /// Wall time and monotonic time of the last look at the clock.
+    /// Wall time and monotonic time when the clock was last read.
     anchor: (Timestamp, Instant),
 }
 
@@ -72,8 +73,8 @@ impl Figures {
         Self { state: Mutex::new(state), sink, clock, limits, counters }
     }
 
-    /// Takes in that a service is watched, and what people decided about it. `known` is what a watch goes on with that had
-    /// begun before this process.
+    /// Registers a watched service and the decisions of people about it. `known` is the status that the watch continues with,
+    /// if it started before this process.
     pub fn track(&self, definition: &Definition, known: Option<KnownStatus>) {
         let mut state = self.lock();
         let now = self.now(&mut state);
@@ -108,7 +109,7 @@ impl Figures {
         self.lock().services.get(&service).map(Live::last_known).unwrap_or_default()
     }
 
-    /// Takes in a finished check, which backs the present status until `measured_until`.
+    /// Adds a finished check, which backs the present status until `measured_until`.
     pub fn take_result(&self, record: CheckRecord, measured_until: Option<Timestamp>) {
         let mut state = self.lock();
         let now = self.now(&mut state);
@@ -126,21 +127,21 @@ impl Figures {
         }
     }
 
-    /// Takes in a finished check that is recorded already.
+    /// Adds a finished check that is recorded already.
     pub fn note_result(&self, record: &CheckRecord, measured_until: Option<Timestamp>) {
         let mut state = self.lock();
         let now = self.now(&mut state);
         state.live(record.service, now).take_result(record, measured_until);
     }
 
-    /// Takes in a finished check that is recorded already and came late: it belongs to the past.
+    /// Adds a finished check that is recorded already and arrived late: it changes figures of the past only.
     pub fn note_late_result(&self, record: &CheckRecord) {
         let mut state = self.lock();
         let now = self.now(&mut state);
         state.live(record.service, now).add_response(record);
     }
 
-    /// Takes in a change of the measured status; the votes say `verdict` now.
+    /// Adds a change of the measured status; `verdict` is the verdict of the votes after it.
     pub fn take_change(&self, change: StatusChange, verdict: Verdict) {
         let mut state = self.lock();
         let now = self.now(&mut state);
@@ -149,25 +150,25 @@ impl Figures {
         self.flush_if_due(&mut state);
     }
 
-    /// Notes that a check started so many microseconds after it was due.
+    /// Notes that a check started `late_us` microseconds after it was due.
     pub fn note_lateness(&self, late_us: i64) {
         self.lock().lateness.record(late_us);
     }
 
-    /// Facts that wait for the recorder.
+    /// Number of facts that wait for the recorder.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let state = self.lock();
         state.batch.checks.len() + state.batch.changes.len()
     }
 
-    /// Services whose figures are to be computed anew, and up to when.
+    /// Services whose figures have to be recomputed, each with the time up to which.
     pub(in crate::engine) fn undone(&self) -> Vec<(ServiceKey, Timestamp)> {
         let state = self.lock();
         state.services.iter().filter_map(|(key, live)| Some((*key, live.undone_from()?))).collect()
     }
 
-    /// The history knows more of the past of a service than before: its figures are to be computed anew.
+    /// Notes that the past of a service has changed in the history: its figures have to be recomputed.
     pub(in crate::engine) fn past_changed(&self, service: ServiceKey) {
         let mut state = self.lock();
         let now = self.now(&mut state);
@@ -176,7 +177,7 @@ impl Figures {
         }
     }
 
-    /// A service cannot be reached any more because of another one, or can be reached again.
+    /// Notes that a service has become unreachable because of another one, or reachable again.
     pub(in crate::engine) fn set_unreachable(&self, service: ServiceKey, is_unreachable: bool) {
         let mut state = self.lock();
         let now = self.now(&mut state);
@@ -185,21 +186,21 @@ impl Figures {
         }
     }
 
-    /// Replaces the figures of the time before `until` by some that were computed anew.
+    /// Replaces the figures of the time before `until` by recomputed ones.
     pub(in crate::engine) fn replace_past(&self, service: ServiceKey, until: Timestamp, before: &Window) {
         if let Some(live) = self.lock().services.get_mut(&service) {
             live.replace_past(until, before);
         }
     }
 
-    /// Looks at the clock and offers what has gathered to the recorder; what it refuses stays.
+    /// Reads the clock and offers the batch to the recorder; a refused batch is kept.
     pub(super) fn flush(&self) {
         let mut state = self.lock();
         self.now(&mut state);
         self.hand_over(&mut state);
     }
 
-    /// Takes what has gathered, for whoever hands it over otherwise.
+    /// Takes the batch, for a caller that sends it itself.
     pub(super) fn take_batch(&self) -> Batch {
         std::mem::take(&mut self.lock().batch)
     }
@@ -217,7 +218,7 @@ impl Figures {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The wall time, after accounting for a clock that was set back meanwhile.
+    /// Returns the wall time, after accounting for a clock that was set back since the last call.
     fn now(&self, state: &mut State) -> Timestamp {
         let (wall, instant) = (self.clock.now(), Instant::now());
         let (before, looked) = std::mem::replace(&mut state.anchor, (wall, instant));

@@ -1,7 +1,7 @@
 //! The present state of one service, and its rolling figures.
 //!
-//! Time that counts is added when a stretch of it ends; a snapshot adds the stretch that still goes on, as far as
-//! results back it.
+//! Time is added to the figures when a period of equal status ends; a snapshot adds the period that still lasts, up to
+//! the time that results back it.
 
 use crate::clock::{DAY_MS, Timestamp};
 use crate::model::flapping::{Flapping, is_turn};
@@ -12,12 +12,12 @@ use crate::model::verdict::{Verdict, Vote};
 use crate::stats::uptime::{Counts, Span, per_day};
 use crate::stats::window::{DayFigures, Window};
 
-/// The decisions of people about the time of a service.
+/// The decisions of people that affect how the time of a service counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Decision {
-    /// True while a pause or planned maintenance leaves the time out.
+    /// True while a pause or planned maintenance excludes the time.
     pub(super) is_left_out: bool,
-    /// The status that somebody states.
+    /// The status that a person has set by hand.
     pub(super) stated: Option<OverrideStatus>,
 }
 
@@ -27,20 +27,20 @@ pub(super) struct Live {
     verdict: Verdict,
     status: MeasuredStatus,
     decision: Decision,
-    /// Of the definition that the decision stands in.
+    /// Revision of the definition that contains the decision.
     revision: i64,
     since: Timestamp,
     last_result_at: Option<Timestamp>,
     measured_until: Timestamp,
     window: Window,
-    /// For an actor that loses its own memory: the newest result of each location, and the last change.
+    /// The newest result of each location, for an actor that is restarted without its own memory.
     votes: Vec<(LocationCode, Vote)>,
     changed_at: Option<Timestamp>,
-    /// The turns of late and whether it flaps; `None` of nearly all services.
+    /// Recent status transitions and whether the service flaps; `None` for nearly all services.
     flapping: Option<Box<Flapping>>,
-    /// True while it fails behind a service that is down, and until it has looked after that: such time counts for nothing.
+    /// True while it fails behind a service that is down, and until its next check after that: such time counts for nothing.
     is_unreachable: bool,
-    /// Set while figures of the past are to be computed anew: the clock was set back, or late results have filled a gap.
+    /// Set while past figures have to be recomputed: the clock was set back, or late results have filled a no-data period.
     anew: Option<Box<Anew>>,
 }
 
@@ -51,16 +51,16 @@ struct Anew {
     window: Window,
 }
 
-/// The past of a service, for an actor that has lost its own memory.
+/// The last known state of a service, for an actor that is restarted without its own memory.
 #[derive(Clone, Debug, Default)]
 pub struct LastKnownState {
     /// The measured status.
     pub status: MeasuredStatus,
-    /// The time of its beginning.
+    /// The time at which the status began.
     pub status_since: Option<Timestamp>,
     /// The newest result of each location.
     pub votes: Vec<(LocationCode, Vote)>,
-    /// Its turns of late, and whether it flaps.
+    /// Recent status transitions, and whether the service flaps.
     pub flapping: Flapping,
 }
 
@@ -69,16 +69,16 @@ pub struct LastKnownState {
 pub struct Snapshot {
     /// The verdict of the votes.
     pub verdict: Verdict,
-    /// True while it goes up and down again and again.
+    /// True while it changes between up and down again and again.
     pub is_flapping: bool,
     /// Start of the newest finished check.
     pub last_check_at: Option<Timestamp>,
-    /// Start of the oldest among the newest checks of its locations that count, while most of them say what the verdict says:
-    /// otherwise another verdict is on its way.
+    /// Start of the oldest among the newest counting checks of its locations, while most of them agree with the verdict;
+    /// `None` while they do not, because the verdict is about to change.
     pub sure_since: Option<Timestamp>,
-    /// The time until which results back the present status, if no other comes.
+    /// The time until which results back the present status, if no other result comes.
     pub measured_until: Option<Timestamp>,
-    /// Percent over 30 days, as contract 4.7 counts.
+    /// Percent over 30 days, counted as in section 4.7 of the contract.
     pub uptime_30d: Option<f64>,
     /// Mean response time over 30 days in milliseconds, one decimal.
     pub avg_response_ms: Option<f64>,
@@ -112,7 +112,7 @@ impl Live {
         }
     }
 
-    /// Goes on where an earlier process stopped.
+    /// Continues with the state that an earlier process left.
     pub(super) fn resume(
         &mut self,
         status: MeasuredStatus,
@@ -126,7 +126,7 @@ impl Live {
         self.flapping = (flapping != Flapping::default()).then(|| Box::new(flapping));
     }
 
-    /// The status that goes on is backed until `deadline`, if nothing else comes.
+    /// Backs the present status until `deadline`, if no other result comes.
     pub(super) fn extend_coverage(&mut self, deadline: Option<Timestamp>) {
         self.measured_until = deadline.map_or(self.measured_until, |at| at.max(self.measured_until));
     }
@@ -142,7 +142,7 @@ impl Live {
         self.add_response(record);
     }
 
-    /// Counts the answer of a result for the response times of its day; a late one says no more than that.
+    /// Adds the response time of a result to its day; a late result changes nothing else.
     pub(super) fn add_response(&mut self, record: &CheckRecord) {
         let answered = record.measurement.response_time.filter(|_| record.role == ProbeRole::Full);
         if let Some(response_time) = answered {
@@ -168,7 +168,7 @@ impl Live {
         if is_turn(change.from, change.to) {
             self.flapping.get_or_insert_default().remember(change.at);
         }
-        // The stretch has been closed where the clock was set back.
+        // The period has been closed when the clock was set back.
         if change.cause != ChangeCause::Clock {
             self.close_stretch(change.at);
         }
@@ -180,7 +180,7 @@ impl Live {
         }
     }
 
-    /// Takes in what people decided; of an older revision that arrives late, nothing.
+    /// Applies a decision of people; one of an older revision is ignored.
     pub(super) fn take_decision(&mut self, revision: i64, decision: Decision, now: Timestamp) {
         if revision < self.revision {
             return;
@@ -196,8 +196,8 @@ impl Live {
         self.window.merge(before);
     }
 
-    /// The wall clock was set back by `-jump_ms` to `now`. What was recorded in the time undone is closed here; until the
-    /// figures of the time before `now` are computed anew they are shown as they were.
+    /// Handles a wall clock that was set back by `-jump_ms` to `now`. The record of the time undone is closed here; the old
+    /// figures are shown until the figures of the time before `now` are recomputed.
     pub(super) fn set_back(&mut self, jump_ms: i64, now: Timestamp) {
         self.close_stretch(now.plus_ms(-jump_ms));
         self.since = now;
@@ -213,14 +213,14 @@ impl Live {
         self.anew = Some(Box::new(Anew { from: now, window: Window::default() }));
     }
 
-    /// The history knows more of the past than before. Until its figures are computed anew they are shown as they were.
+    /// Marks the past figures for recomputation. The old figures are shown until then.
     pub(super) fn past_changed(&mut self, now: Timestamp) {
         self.close_stretch(now);
         self.since = now;
         self.anew = Some(Box::new(Anew { from: now, window: Window::default() }));
     }
 
-    /// What it depends on is away, or back. Both began before they were known, so the past is computed anew.
+    /// Notes whether a dependency is down. The state began before it was known, so the past is recomputed.
     pub(super) fn set_unreachable(&mut self, is_unreachable: bool, now: Timestamp) {
         if !(is_unreachable && self.is_unreachable) {
             self.past_changed(now);
@@ -228,12 +228,12 @@ impl Live {
         self.is_unreachable = is_unreachable;
     }
 
-    /// The moment up to which figures are to be computed anew, if they are.
+    /// Returns the time up to which figures have to be recomputed, if they have to.
     pub(super) fn undone_from(&self) -> Option<Timestamp> {
         self.anew.as_ref().map(|anew| anew.from)
     }
 
-    /// Takes the figures of the time before `until`, unless the clock was set back once more meanwhile.
+    /// Takes the figures of the time before `until`, unless the clock was set back again since.
     pub(super) fn replace_past(&mut self, until: Timestamp, before: &Window) {
         if let Some(anew) = self.anew.take_if(|anew| anew.from == until) {
             self.window = anew.window;
@@ -260,7 +260,7 @@ impl Live {
     }
 
     fn sure_since(&self, now: Timestamp) -> Option<Timestamp> {
-        // What backs the present status for so long counts for so long; later its location is silent, or looks no more.
+        // A result backs the present status until `measured_until`; after that its location is silent or no longer checks.
         let counts_ms = self.measured_until.ms_since(self.last_result_at?);
         let votes = self.votes.iter().map(|(_, vote)| vote);
         let counting = votes.filter(|vote| now.ms_since(vote.checked_at) <= counts_ms);
@@ -270,8 +270,8 @@ impl Live {
         all.iter().min().copied().filter(|_| 2 * agree > agreeing.len())
     }
 
-    /// Returns what a moment of the present stretch counts for: an override beats a pause, planned maintenance and a time in
-    /// which it is unreachable, these beat the measurements.
+    /// Returns what the present period counts as: an override takes precedence over a pause, planned maintenance and
+    /// unreachability, and these over the measurements.
     fn counts(&self) -> Counts {
         match self.decision {
             Decision { stated: Some(stated), .. } => Counts::from(stated),

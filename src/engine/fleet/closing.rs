@@ -1,6 +1,6 @@
 //! The end of all services at once, when the process stops.
 //!
-//! Each service tells the fleet of its end, so nobody waits for 100,000 answers one by one.
+//! Each service reports its end to the fleet, so that 100,000 answers need not be awaited one by one.
 
 use actix::{ActorFutureExt as _, Context, Handler, ResponseActFuture, WrapFuture as _};
 use tokio::sync::oneshot;
@@ -14,7 +14,7 @@ impl Fleet {
         if self.services.is_empty()
             && let Some(told) = self.all_ended.take()
         {
-            // Whoever asked may have given up.
+            // The requester may have stopped waiting.
             let _ = told.send(());
         }
     }
@@ -25,7 +25,7 @@ impl Handler<RetireAll> for Fleet {
 
     fn handle(&mut self, _: RetireAll, _: &mut Context<Self>) -> Self::Result {
         self.is_closing = true;
-        // What has died and waits to start again ends by not starting.
+        // A service that has died and waits for its restart ends by not being started.
         self.services.take(|member| !member.address.connected());
         for member in self.services.values() {
             #[expect(clippy::disallowed_methods, reason = "one for each service, and nothing follows it")]

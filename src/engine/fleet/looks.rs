@@ -1,11 +1,11 @@
-//! Services that are to be looked at now, because of what happened to others: a service asks what it depends on.
+//! Immediate checks of services because of what happened to others, for example to those that they depend on.
 
 use actix::{Context, Handler};
 
 use crate::engine::fleet::{Fleet, LookAt};
 use crate::engine::service::LookNow;
 
-/// Those that are not watched here are left out, and so are those whose mailbox is full: they are looked at in time.
+/// Skips services that are not watched here or whose mailbox is full: they are checked at their scheduled time.
 impl Handler<LookAt> for Fleet {
     type Result = ();
 

@@ -1,7 +1,7 @@
-//! What the fleet holds of its services, in as many slices as the sweep takes to ask all of them.
+//! The services of the fleet, divided into slices; the sweep asks one slice per second.
 //!
-//! A service is always in the slice that a hash of its id names, so a sweep of one slice reads none of the others: with
-//! 100,000 services that is the difference between 1,700 and 100,000 a second.
+//! The slice of a service is a hash of its id, so a sweep of one slice reads none of the others: with 100,000 services
+//! that is the difference between 1,700 and 100,000 a second.
 
 use std::collections::HashMap;
 
@@ -42,13 +42,13 @@ impl<M> Members<M> {
         self.slices[Self::index(id)].remove(id)
     }
 
-    /// Takes out those that `is_taken` names.
+    /// Removes and returns the members for which `is_taken` returns true.
     pub(super) fn take(&mut self, is_taken: impl Fn(&M) -> bool) -> Vec<M> {
         let taken = self.slices.iter_mut().flat_map(|slice| slice.extract_if(|_, member| is_taken(member)));
         taken.map(|(_, member)| member).collect()
     }
 
-    /// Returns those of one slice; slices are counted round and round.
+    /// Returns the members of one slice; the slice number is taken modulo the number of slices.
     pub(super) fn of_slice(&self, slice: u32) -> impl Iterator<Item = &M> {
         self.slices[(slice % SLICES) as usize].values()
     }

@@ -1,4 +1,4 @@
-//! The memory with which a service goes on: from before this process, or from the figures of its shard.
+//! The memory with which a service continues: from before this process, or from the figures of its shard.
 
 use crate::clock::Timestamp;
 use crate::engine::aggregator::{KnownStatus, LastKnownState};
@@ -19,8 +19,8 @@ pub(super) fn known_status(definition: &Definition, memory: &Memory, now: Timest
     }
 }
 
-/// Returns the memory with which an actor that starts again goes on: the panic was ours, and says nothing about the
-/// target.
+/// Returns the memory with which a restarted actor continues: the panic was a defect of this program and says nothing
+/// about the target.
 pub(super) fn remember(definition: &Definition, roster: &Roster, known: LastKnownState) -> Memory {
     let slot = |location: &LocationCode| {
         if definition.heartbeat.is_some() {

@@ -1,4 +1,4 @@
-//! Which partitions this process may watch: other nodes take some, and give them back.
+//! The partitions that this process may watch: other nodes take some and return them.
 
 use actix::{Context, Handler, ResponseFuture};
 
@@ -13,7 +13,7 @@ impl Handler<Permit> for Fleet {
     }
 }
 
-/// They may come back: nothing is remembered of them.
+/// Removes the services completely: their partition may return, and they are then started like new ones.
 impl Handler<Release> for Fleet {
     type Result = ResponseFuture<()>;
 

@@ -1,11 +1,11 @@
-//! The review of the locations, once a second: when one has become blind, the services learn it at once and not with their next
-//! look, which may be far away.
+//! The review of the locations, once a second: when a location has become blind, its services are notified at once and not
+//! only at their next check, which may be far in the future.
 
 use crate::engine::fleet::Fleet;
 use crate::engine::service::review::JudgeAgain;
 
 impl Fleet {
-    /// A service whose mailbox is full is judged when it wakes.
+    /// A service whose mailbox is full is judged at its next wake-up.
     pub(super) fn review_locations(&self) {
         let Some(shard) = self.shards.first() else { return };
         if !shard.roster.review() {

@@ -1,7 +1,7 @@
-//! The fleet's own sweep over its services: a slice of them a second is asked whether they are alive.
+//! The fleet's own sweep over its services: one slice per second is asked whether its actors are alive.
 //!
-//! There may be 100,000 of them, so there is no timer for each: every second asks a 60th and looks at the answers of those
-//! that were asked half a minute ago. Seconds are those in which this thread ran, see `supervise`.
+//! There may be 100,000 services, so there is no timer for each: every second asks a 60th of them and checks the answers of
+//! those asked half a minute ago. Only seconds in which this thread ran are counted, see `supervise`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ impl Fleet {
     }
 
     fn sweep(&mut self) {
-        // From 1: nobody is asked at 0.
+        // Starts at 1: 0 means that no question was asked.
         self.tick = self.tick.wrapping_add(1).max(1);
         for member in self.services.of_slice(self.tick) {
             let beat = Arc::clone(&member.life).ask(self.tick, self.state.take_fault());

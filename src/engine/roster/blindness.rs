@@ -1,4 +1,4 @@
-//! Whether a location can look: what its attempts did lately, as its own engine sees it, or as it says from another process.
+//! Blindness of locations: whether their recent attempts could measure, as this engine sees it or a remote location reports it.
 
 use tokio::time::Instant;
 
@@ -11,8 +11,8 @@ use crate::model::location::LastSeen;
 use crate::model::shed_attempts::Blindness;
 
 impl Roster {
-    /// Judges the locations of this process; returns true if one, here or in another process, has become blind since the last
-    /// review, so that services are to be judged again.
+    /// Judges the locations of this process; returns true if a location, here or remote, has become blind since the last
+    /// review, so that services have to be judged again.
     pub(in crate::engine) fn review(&self) -> bool {
         let mut has_news = false;
         for known in self.lock().iter() {
@@ -24,7 +24,7 @@ impl Roster {
         has_news
     }
 
-    /// Returns true if this process has locations, and none of them can look.
+    /// Returns true if this process has locations, and all of them are blind.
     #[must_use]
     pub fn is_blind_here(&self) -> bool {
         let all = self.all();
@@ -41,7 +41,7 @@ impl KnownLocation {
         }
     }
 
-    /// Returns the reason why none of its attempts looks, as far as it is known here.
+    /// Returns the reason why none of its attempts measures, as far as this process knows.
     #[must_use]
     pub fn blind_by(&self) -> Option<Trouble> {
         if self.is_elsewhere() {
@@ -50,25 +50,25 @@ impl KnownLocation {
         self.looks.blindness().map(|blindness| blindness.trouble)
     }
 
-    /// Returns since when and why none of its attempts looks, as far as it is known here at `now`.
+    /// Returns the start and reason of its blindness, as far as this process knows at `now`.
     #[must_use]
     pub fn blindness(&self, now: Timestamp) -> Option<BlindLocation> {
         Some(BlindLocation { trouble: self.blind_by()?, since: self.blind_since(now)? })
     }
 
-    /// Returns the begin of its last blindness, by a wall clock that says `now`: what it saw before that says nothing any more.
+    /// Returns the start of its last blindness in wall time, given `now`: earlier results of this location are outdated.
     pub(in crate::engine) fn blind_since(&self, now: Timestamp) -> Option<Timestamp> {
         self.looks.blind_since(now)
     }
 
-    /// Takes in what a location in another process says of its attempts.
+    /// Takes the blindness that a location in another process reports.
     pub(super) fn note_blindness(&self, before: Option<&LastSeen>, seen: &LastSeen) {
         if seen.blind_by.is_some() && before.is_none_or(|before| before.blind_by.is_none()) {
             self.looks.become_blind(Instant::now());
         }
     }
 
-    /// The log tells it once, both ways; that none of its reference targets answers it tells already.
+    /// Logs each transition once; the loss of all reference targets is logged already.
     fn take_turn(&self, turn: Turn, blindness: Option<Blindness>) {
         let location = self.location.code.as_str();
         match (turn, blindness) {

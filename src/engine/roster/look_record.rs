@@ -1,4 +1,4 @@
-//! What the attempts of one location did lately, as all shards share it. The rule is `model::shed_attempts`.
+//! The recent outcomes of one location's attempts, shared by all shards. The rule is `model::shed_attempts`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,27 +11,27 @@ use crate::model::check::{Outcome, Trouble};
 use crate::model::impairment::Turn;
 use crate::model::shed_attempts::{Blindness, ShedAttempts};
 
-/// What the attempts of one location did lately.
+/// The recent outcomes of one location's attempts.
 #[derive(Debug)]
 pub(super) struct LookRecord {
     attempts: Mutex<ShedAttempts>,
-    /// Some could not look: the rule has something to judge.
+    /// True if some attempts could not measure, so that the rule has something to judge.
     is_disturbed: AtomicBool,
-    /// The begin of the last blindness.
+    /// Start of the last blindness.
     blind_since: Mutex<Option<Instant>>,
-    /// The location has become blind, and the services do not know yet.
+    /// True if the location has become blind and its services are not notified yet.
     is_news: AtomicBool,
-    /// The log says that it is blind.
+    /// True if its blindness is in the log.
     is_logged: AtomicBool,
     born: Instant,
 }
 
-/// A location none of whose attempts looks.
+/// A location none of whose attempts measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlindLocation {
-    /// The first attempt that could not look; of a location in another process, when it was first heard of.
+    /// Start of the first attempt that could not measure; for a remote location, the time of its first report of it.
     pub since: Timestamp,
-    /// The reason of the last one.
+    /// The reason of the last failed attempt.
     pub trouble: Trouble,
 }
 
@@ -49,7 +49,7 @@ impl Default for LookRecord {
 }
 
 impl LookRecord {
-    /// Notes how an attempt ended. While all of them look this is one look at a flag.
+    /// Notes how an attempt ended. While all of them measure, this reads one flag only.
     pub(super) fn note(&self, outcome: &Outcome) -> Option<Turn> {
         let mut attempts = match outcome {
             Outcome::Measured(_) if !self.is_disturbed.load(Ordering::Acquire) => return None,
@@ -86,24 +86,24 @@ impl LookRecord {
         self.is_news.store(true, Ordering::Release);
     }
 
-    /// Returns the begin of the last blindness, by a wall clock that says `now`.
+    /// Returns the start of the last blindness in wall time, given `now`.
     pub(super) fn blind_since(&self, now: Timestamp) -> Option<Timestamp> {
         let since = *self.blind_since.lock().unwrap_or_else(PoisonError::into_inner);
         let ago = since?.elapsed().as_millis();
         Some(now.plus_ms(-i64::try_from(ago).unwrap_or(i64::MAX)))
     }
 
-    /// Returns true once for each time that the location became blind.
+    /// Returns true once each time the location has become blind.
     pub(super) fn take_news(&self) -> bool {
         self.is_news.swap(false, Ordering::AcqRel)
     }
 
-    /// Returns a moment of the rule.
+    /// Returns the monotonic time of a moment of the rule.
     pub(super) fn at(&self, ms: u64) -> Instant {
         self.born + Duration::from_millis(ms)
     }
 
-    /// Notes whether the log says that the location is blind; returns whether it said so before.
+    /// Notes whether its blindness is in the log; returns the previous value.
     pub(super) fn set_logged(&self, is_logged: bool) -> bool {
         self.is_logged.swap(is_logged, Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The numbers of all locations: what they have finished, what those elsewhere say of themselves, whose votes count.
+//! The metrics of all locations: finished checks, reports of remote locations about themselves, and whose votes count.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Collect for Roster {
     }
 }
 
-/// Finished checks of one location.
+/// Adds the finished checks of one location.
 fn collect_finished(known: &KnownLocation, checks: &mut Family<'_>) {
     for check_type in CheckType::ALL.into_iter().filter(|check_type| check_type.is_probed()) {
         for status in CheckStatus::ALL {
@@ -46,7 +46,7 @@ fn collect_finished(known: &KnownLocation, checks: &mut Family<'_>) {
     }
 }
 
-/// What locations in other processes have last said of themselves.
+/// Adds the last reports of locations in other processes.
 fn collect_seen(known: &[Arc<KnownLocation>], out: &mut Exposition) {
     let seen: Vec<(&str, Arc<LastSeen>)> =
         known.iter().filter_map(|known| Some((known.location.code.as_str(), known.last_seen()?))).collect();

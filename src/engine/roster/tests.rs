@@ -5,7 +5,7 @@ use rstest::rstest;
 
 use super::*;
 
-/// Nobody looks.
+/// A recipient that handles nothing.
 struct Nobody;
 
 impl Actor for Nobody {
@@ -23,7 +23,7 @@ fn location() -> Location {
     Location { code: "fra".parse().unwrap(), name, place, country_code }
 }
 
-/// When it was heard, and what it is a million milliseconds after the beginning.
+/// The time of its last report, and whether it is online, 1,000,000 ms after the start.
 #[rstest]
 #[case::never(None, false)]
 #[case::just_now(Some(1_000_000), true)]
@@ -41,8 +41,8 @@ async fn a_location_is_offline_after_a_minute(#[case] heard_at_ms: Option<i64>, 
 }
 const OURS: i64 = 1;
 
-/// When it was heard last, whether it says that it has lost its network, and for which organisations it contradicts all
-/// others; how it stands for us and for everybody, at a million milliseconds after the beginning.
+/// The time of its last report, whether it reports the loss of its network, and the organisations for which it contradicts all
+/// others; its standing for our organisation and for all, 1,000,000 ms after the start.
 #[rstest]
 #[case::all_is_well(1_000_000, false, &[], Standing::Online, Standing::Online)]
 #[case::it_says_so_itself(1_000_000, true, &[], Standing::Impaired, Standing::Impaired)]
@@ -69,7 +69,7 @@ async fn a_standing_is_shown_by_the_evidence_of_who_asks(
     assert_eq!((known.standing(OURS, now), known.standing_for_all(now)), (for_us, for_all));
 }
 
-/// One in another process says so itself; the services learn it once for each time.
+/// A remote location reports its blindness itself; the services are notified once each time.
 #[actix::test]
 async fn a_location_elsewhere_that_cannot_look_is_impaired_by_its_reason() {
     let roster = Roster::default();

@@ -1,4 +1,4 @@
-//! A look that somebody asks for: every location looks now instead of waiting for its turn.
+//! A requested check: every location checks now instead of at its scheduled time.
 
 use actix::{Context, Handler};
 

@@ -1,6 +1,6 @@
 //! Services that report themselves: pings reach the actor by message, and its one timer waits for the deadline.
 //!
-//! The decisions are `model::heartbeat`; no location takes part.
+//! All decisions are made by `model::heartbeat`; no location takes part.
 
 use actix::{Context, Handler, Message};
 
@@ -13,19 +13,19 @@ use crate::model::check::CheckType;
 use crate::model::heartbeat::{Heartbeat, Ping};
 use crate::model::watch::Effect;
 
-/// A ping has come, and is stored.
+/// A stored ping of this service.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Pinged(pub Ping);
 
 impl ServiceActor {
-    /// Returns the times in which nobody listened for the pings of this service.
+    /// Returns the times in which this process did not listen for the pings of this service.
     pub(super) fn absences(&self) -> Vec<Absence> {
         let Definition { check_type, key, .. } = *self.definition;
         if check_type == CheckType::Heartbeat { self.shard.listening.absences(key) } else { Vec::new() }
     }
 
-    /// Takes note of whether its pings can be judged.
+    /// Reports to `Listening` whether the pings of this service can be judged.
     pub(super) fn note_hearing(&self) {
         if self.definition.check_type == CheckType::Heartbeat {
             let is_unheard =
@@ -34,7 +34,7 @@ impl ServiceActor {
         }
     }
 
-    /// Goes on with the heartbeat under the new definition, or ends it.
+    /// Continues the heartbeat under the new definition, or ends it.
     pub(super) fn expect_anew(&mut self, mut heartbeat: Heartbeat, now: Timestamp) -> Vec<Effect> {
         let absences = self.absences();
         let Some(plan) = self.definition.heartbeat else {

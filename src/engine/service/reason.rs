@@ -1,6 +1,6 @@
-//! Why the status of a service changed, as the log tells it: what the deciding check said, and which locations fail now.
+//! The reason of a status change for the log: the error of the deciding check, and the locations that fail now.
 //!
-//! Only what the actor has at hand is told; messages to people read the history.
+//! Only data that the actor holds are used; notifications read the history instead.
 
 use crate::engine::definition::Definition;
 use crate::engine::roster::Roster;
@@ -8,7 +8,7 @@ use crate::engine::service::watching::Watching;
 use crate::model::check::{CheckStatus, Failure};
 use crate::model::watch::Effect;
 
-/// What the check says that made the status change.
+/// The error of the check that changed the status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ChangeReason {
     failure: Box<Failure>,
@@ -16,7 +16,7 @@ pub(super) struct ChangeReason {
 }
 
 impl ChangeReason {
-    /// The failure among these effects; `None` when nothing changes, or no failed check is the reason.
+    /// Returns the failure among these effects; `None` when the status does not change, or no failed check is the reason.
     pub(super) fn from_effects(effects: &[Effect]) -> Option<Self> {
         if !effects.iter().any(|effect| matches!(effect, Effect::Change(_))) {
             return None;
@@ -41,7 +41,7 @@ impl ChangeReason {
     }
 }
 
-/// The names of the locations whose newest result failed; `None` when there are none.
+/// Returns the names of the locations whose newest result failed; `None` when there are none.
 pub(super) fn failing_locations(
     watching: &Watching,
     definition: &Definition,

@@ -1,11 +1,11 @@
-//! A location has become blind: what it saw before counts no more, so its services are judged again.
+//! A location has become blind: its earlier results no longer count, so its services are judged again.
 
 use actix::{Context, Handler, Message};
 
 use crate::engine::service::ServiceActor;
 use crate::engine::service::watching::Watching;
 
-/// Judge the service again: other votes count than before.
+/// Judge the service again: the set of votes that count has changed.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(in crate::engine) struct JudgeAgain;

@@ -1,11 +1,11 @@
-//! The locations whose votes do not count: suspects, those that have lost their network, and what a blind one saw before.
+//! The locations whose votes do not count: suspects, those without their network, and earlier results of a blind one.
 
 use crate::engine::service::ServiceActor;
 use crate::engine::service::watching::Watching;
 use crate::model::check::Outcome;
 
 impl ServiceActor {
-    /// Tells the watch whose votes count now. With one location there is nobody to contradict it.
+    /// Passes to the watch which votes count now. With one location there is no other to contradict it.
     pub(in crate::engine) fn set_votes_aside(&mut self) {
         let (Some(task), Watching::Checked(watch)) = (&self.definition.task, &mut self.watching) else {
             return;
@@ -15,7 +15,7 @@ impl ServiceActor {
             let Some(known) = self.shard.roster.get(*key) else { continue };
             watch.set_blind_since(slot, known.blind_since(now));
             if task.locations.len() > 1 {
-                // What it saw before it lost its network is no news when it is back.
+                // A result from before it lost its network is outdated once the network is back.
                 let is_old = |since| !watch.has_looked_since(slot, since);
                 let is_old = known.recovered_at(now).is_some_and(is_old);
                 watch.set_aside(slot, is_old || known.is_set_aside(self.definition.organisation));
@@ -23,7 +23,7 @@ impl ServiceActor {
         }
     }
 
-    /// Lets the location know how an attempt ended.
+    /// Reports to the location how an attempt ended.
     pub(super) fn note_attempt(&self, slot: usize, outcome: &Outcome) {
         let key = self.definition.task.as_ref().and_then(|task| task.locations.get(slot));
         if let Some(known) = key.and_then(|key| self.shard.roster.get(*key)) {

@@ -1,17 +1,17 @@
-//! From one definition of a service to the next: what changes at all, and what is still true.
+//! The transition from one definition of a service to the next: what changes, and which results remain valid.
 
 use crate::engine::definition::{Definition, Task};
 use crate::engine::roster::Roster;
 use crate::model::location::LocationKey;
 use crate::model::watch::{AbsentVote, Memory};
 
-/// True if both definitions are watched in the same way.
+/// Returns true if both definitions are watched in the same way.
 pub(super) fn is_same_watch(before: &Definition, after: &Definition) -> bool {
     same_task(before.task.as_ref(), after.task.as_ref()) && same_heartbeat(before, after)
 }
 
-/// Votes survive a change that does not touch what is checked, such as another interval or another list of locations. Those
-/// of a location that is known by now find their place.
+/// Returns the votes that survive a change which does not touch what is checked, such as another interval or another list
+/// of locations. Votes of a location that has become known since are assigned to its slot.
 pub(super) fn carried_over(
     before: &Definition,
     after: &Definition,
@@ -48,7 +48,7 @@ fn same_task(before: Option<&Task>, after: Option<&Task>) -> bool {
     }
 }
 
-/// True if both definitions expect the same pings.
+/// Returns true if both definitions expect the same pings.
 fn same_heartbeat(before: &Definition, after: &Definition) -> bool {
     match (&before.heartbeat, &after.heartbeat) {
         (None, None) => true,

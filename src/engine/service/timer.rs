@@ -1,4 +1,4 @@
-//! The one timer of a service, and what comes before the next check when the process has stood still.
+//! The one timer of a service, and the wait before the next check when the process has stood still.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use tokio::time::Instant;
 use super::ServiceActor;
 use crate::engine::service::watching::Watching;
 
-/// A timer that is later than this was not held up by other work.
+/// A timer that is later than this was delayed by a standstill, not by other work.
 const STANDSTILL: Duration = Duration::from_secs(1);
 /// A node that has stood still for this long may have lost its services to others.
 const MAY_BE_LOST: Duration = Duration::from_secs(5);
-/// The time in which it learns of that.
+/// The time in which the node learns that it has lost services.
 const LOSS_KNOWN: Duration = Duration::from_secs(1);
-/// The time that pings which waited during a standstill have to reach us.
+/// The time in which pings that waited during a standstill arrive.
 const CATCH_UP: Duration = Duration::from_secs(5);
 
 impl ServiceActor {
-    /// One timer at an absolute due time; a stall makes it late, but never makes it drift.
+    /// Sets one timer for an absolute due time; a stall makes it late, but it never drifts.
     pub(in crate::engine) fn set_timer(&mut self, ctx: &mut Context<Self>) {
         if let Some(timer) = self.timer.take() {
             ctx.cancel_future(timer);
@@ -42,8 +42,8 @@ impl ServiceActor {
         }
     }
 
-    /// Pings that came meanwhile wait in the accept queue, and are heard before a deadline is called missed. What another node
-    /// has taken meanwhile it has looked at, too.
+    /// Returns the wait after a standstill. Pings that arrived during it wait in the accept queue, and are read before a deadline
+    /// counts as missed. Services that another node has taken are checked by that node.
     fn wait_after_standstill(&self) -> Option<Duration> {
         match self.watching {
             Watching::Reporting(_) => (self.late() > STANDSTILL).then_some(CATCH_UP),
@@ -51,8 +51,8 @@ impl ServiceActor {
         }
     }
 
-    /// The time that it is still to wait after a standstill, whoever noticed that first: a message or the timer. It waits once:
-    /// on a machine that is always late it would not wake any more.
+    /// Returns the rest of the wait after a standstill, which a message or the timer may have noticed first. It waits once
+    /// only: on a machine that is always late it would never wake otherwise.
     fn held(&self) -> Duration {
         match self.timer_due {
             Some(due) if self.is_held => due.duration_since(Instant::now()),
@@ -60,7 +60,7 @@ impl ServiceActor {
         }
     }
 
-    /// Returns true when the timer is so late that this process cannot have run, and until it has woken.
+    /// Returns true while the timer is so late that this process cannot have run, until it has woken.
     pub(super) fn has_stood_still(&self) -> bool {
         self.is_held || self.late() > STANDSTILL
     }

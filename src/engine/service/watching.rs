@@ -1,4 +1,4 @@
-//! The state machine of one service: it is looked at, or its pings are waited for, or neither.
+//! The state machine of one service: checked, reporting itself by pings, or idle.
 
 use crate::clock::Timestamp;
 use crate::engine::definition::Definition;
@@ -14,17 +14,17 @@ use crate::model::watch::{Effect, Memory, Watch};
 /// The state machine of one service.
 #[derive(Debug, Default)]
 pub(in crate::engine) enum Watching {
-    /// It is paused, stated by hand, or not configured.
+    /// Paused, stated by hand, or not configured.
     #[default]
     Idle,
-    /// It is checked.
+    /// Checked by its locations.
     Checked(Watch),
-    /// It reports itself.
+    /// Reports itself by pings.
     Reporting(Heartbeat),
 }
 
 impl Watching {
-    /// Begins as the definition says, with what is known from before, and the times in which nobody listened for pings.
+    /// Starts as the definition says, with the memory from before and the times in which this process did not listen for pings.
     pub(super) fn begin(
         definition: &Definition,
         memory: Memory,
@@ -41,7 +41,7 @@ impl Watching {
                 (Self::Reporting(heartbeat), effects)
             }
             (None, None) => {
-                // Whatever was measured before holds no longer.
+                // Earlier measurements are no longer valid.
                 let line = StatusLine::new(memory.status, memory.status_since);
                 let mut course = Course::new(line, memory.flapping, FlappingRule::default());
                 (Self::Idle, course.end(ChangeCause::Paused, now).map(Effect::Change).collect())
@@ -49,7 +49,7 @@ impl Watching {
         }
     }
 
-    /// The wall clock was set ahead by `jump_ms`, or back; `now` is the new time.
+    /// Moves all times after the wall clock was set by `jump_ms`; `now` is the new time.
     pub(super) fn shift(&mut self, jump_ms: i64, now: Timestamp) -> Vec<Change> {
         match self {
             Self::Idle => Vec::new(),
@@ -58,7 +58,7 @@ impl Watching {
         }
     }
 
-    /// Does what is due, by the times in which nobody listened for pings.
+    /// Does what is due, given the times in which this process did not listen for pings.
     pub(super) fn wake(&mut self, now: Timestamp, absences: &[Absence]) -> Vec<Effect> {
         match self {
             Self::Idle => Vec::new(),
@@ -76,7 +76,7 @@ impl Watching {
         }
     }
 
-    /// Returns the time until which the present status is backed, if nothing else comes.
+    /// Returns the time until which the present status is backed, if no other result comes.
     pub(in crate::engine) fn measured_until(&self) -> Option<Timestamp> {
         match self {
             Self::Idle => None,
@@ -85,7 +85,6 @@ impl Watching {
         }
     }
 
-    /// Returns the present verdict.
     pub(super) const fn verdict(&self) -> Verdict {
         match self {
             Self::Idle => Verdict::Unknown,

@@ -1,4 +1,4 @@
-//! The courier's parts, and one try: the message of a delivery carried to its channel, and what comes of it.
+//! The courier's dependencies, and one attempt: a delivery is sent to its channel, with its result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,38 +22,38 @@ use crate::notify::sealed::ChannelVault;
 use crate::store::Databases;
 use crate::store::notifications::courier::Ended;
 
-/// The parts of the courier.
+/// The courier with its dependencies.
 #[derive(Clone, Debug)]
 pub struct Courier {
-    /// The main database holds the outbox.
+    /// The databases; the main one holds the outbox.
     pub databases: Databases,
-    /// The way out.
+    /// Sends messages.
     pub carrier: Carrier,
     /// Opens the secrets of channels.
     pub sealer: Sealer,
-    /// While the wall clock is doubted nothing is given up.
+    /// While the wall clock is not trusted nothing is given up.
     pub guard: Arc<ClockGuard>,
-    /// While it is in force, nothing leaves and nothing is given up.
+    /// While it is active, nothing is sent and nothing is given up.
     pub hold: MessageHold,
     /// Its numbers.
     pub counters: Arc<NotifyCounters>,
 }
 
-/// A try that is about to begin.
+/// An attempt that is about to start.
 pub(super) struct PlannedTry {
     pub(super) message: DueMessage,
     pub(super) delivery: Delivery,
     pub(super) channel: Channel,
-    /// The id of the channel's organisation, to which its secrets are bound.
+    /// The id of the channel's organisation; the secrets are bound to it.
     pub(super) organisation: Option<Id>,
-    /// The mailbox of the contact that it is for.
+    /// The mailbox of the contact that receives the message.
     pub(super) recipient: Option<String>,
-    /// True if the other side has a later message about the same subject.
+    /// True if a later message about the same subject was delivered already.
     pub(super) is_overtaken: bool,
     pub(super) pass: TryPass,
 }
 
-/// A try that has ended.
+/// A finished attempt.
 pub(super) struct FinishedTry {
     pub(super) message: DueMessage,
     pub(super) pass: TryPass,
@@ -65,7 +65,6 @@ pub(super) struct FinishedTry {
 }
 
 impl Courier {
-    /// One try.
     pub(super) fn attempt(&self, planned: PlannedTry) -> LocalBoxFuture<'_, FinishedTry> {
         Box::pin(async move {
             let PlannedTry { message, delivery, channel, organisation, recipient, is_overtaken, pass } =
@@ -104,7 +103,7 @@ impl Courier {
         vault.open_all(definition(channel.kind), channel).ok()
     }
 
-    /// What is written down of a try.
+    /// Returns the record of an attempt for the database.
     pub(super) fn ended(&self, done: &FinishedTry, now: Timestamp) -> Ended {
         let FinishedTry { message, delivery, began_at, took, carried, .. } = done;
         let number = delivery.tries + 1;
@@ -120,7 +119,7 @@ impl Courier {
         let retry_after = carried.retry_after;
         let failed = FailedTry { number, at: now, retry_after, is_unconfirmed, jitter: chance() };
         let is_doubted = self.guard.trusted_now().is_none();
-        // While the time is doubted nothing is given up.
+        // While the time is not trusted nothing is given up.
         let expires_at = if is_doubted { now.plus_ms(i64::from(u32::MAX)) } else { delivery.expires_at };
         let next_at = match carried.outcome {
             TryOutcome::Failed | TryOutcome::Unconfirmed => next_try(failed, expires_at),
@@ -139,10 +138,10 @@ impl Courier {
     }
 }
 
-/// A number of 0..1 by chance.
+/// Returns a random number of 0..1.
 fn chance() -> f64 {
     let mut byte = [0];
-    // Without randomness all wait equally long.
+    // Without randomness all waits are equally long.
     let _ = getrandom::fill(&mut byte);
     f64::from(byte[0]) / 255.0
 }

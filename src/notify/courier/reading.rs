@@ -1,5 +1,5 @@
-//! Whose messages are read next: the channels that have something due and may take it, organisations in turn. And which messages
-//! are left out because their rows cannot be read.
+//! The choice of messages to read next: channels with due messages and free capacity, with organisations in turn; rows that
+//! cannot be read are skipped.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -9,35 +9,35 @@ use crate::notify::circuit_breaker::CircuitBreaker;
 use crate::store::notifications::due::{MessageSelection, WantedMessages, due_channels};
 use crate::store::{MainError, Reader};
 
-/// Most channels that one look finds; the next look goes on behind them.
+/// Maximum number of channels that one poll finds; the next poll continues after them.
 const FOUND: usize = 2_000;
-/// Most channels whose messages one look reads.
+/// Maximum number of channels whose messages one poll reads.
 const READ: usize = 64;
-/// Most messages that are left out because they cannot be read; then all of them are looked at once more.
+/// Maximum number of skipped unreadable messages; then all of them are tried again.
 const UNREADABLE: usize = 1_000;
 
-/// The turns of channels, from look to look.
+/// The order of channels across polls.
 #[derive(Debug, Default)]
 pub(super) struct ChannelTurns {
-    /// The channel behind which the next look begins; 0 = at the first one.
+    /// The channel after which the next poll starts; 0 = at the first one.
     behind: i64,
     looks: usize,
-    /// Channels that are left out because they cannot be read.
+    /// Channels that are skipped because their rows cannot be read.
     unreadable: HashSet<i64>,
 }
 
 impl ChannelTurns {
-    /// Leaves a channel out whose row cannot be read.
+    /// Skips a channel whose row cannot be read.
     pub(super) fn leave_out(&mut self, channel: i64) {
         self.unreadable.insert(channel);
     }
 
-    /// Channels that were left out may have been mended.
+    /// Stops skipping channels: their rows may have been repaired.
     pub(super) fn take_in_again(&mut self) {
         self.unreadable.clear();
     }
 
-    /// The channels whose messages are read now.
+    /// Returns the channels whose messages are read now.
     pub(super) async fn next(
         &mut self,
         reader: &Reader,
@@ -73,8 +73,8 @@ impl ChannelTurns {
     }
 }
 
-/// At most [`READ`] of these: one of each organisation, then another one of each, the organisation with the fewest tries under
-/// way first. Those of an organisation that has more change from look to look.
+/// Returns at most [`READ`] of these channels: one of each organisation, then a second one of each, the organisation with the
+/// fewest running attempts first. If an organisation has more, they rotate from poll to poll.
 fn take_turns(
     wanted: Vec<WantedMessages>,
     looks: usize,
@@ -100,12 +100,12 @@ fn take_turns(
     taken
 }
 
-/// Messages whose rows cannot be read, by channel. They wait for somebody who can: another version, or whoever mends the row.
+/// Messages whose rows cannot be read, by channel. They wait for another version of the program or a repair of the row.
 #[derive(Debug, Default)]
 pub(super) struct UnreadableMessages(HashMap<i64, Vec<i64>>);
 
 impl UnreadableMessages {
-    /// A message cannot be read.
+    /// Notes a message that cannot be read.
     pub(super) fn note(&mut self, channel: i64, message: i64) {
         if self.0.values().map(Vec::len).sum::<usize>() >= UNREADABLE {
             self.0.clear();
@@ -113,7 +113,7 @@ impl UnreadableMessages {
         self.0.entry(channel).or_default().push(message);
     }
 
-    /// What is wanted, without what cannot be read.
+    /// Returns the wanted messages without the unreadable ones.
     pub(super) fn without(&self, mut wanted: Vec<WantedMessages>) -> Vec<WantedMessages> {
         for wanted in &mut wanted {
             wanted.except = self.0.get(&wanted.channel.key).cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is under way: tries that run, what of them is not written down yet, and the circuits of their channels.
+//! The work in progress: running attempts, results that are not stored yet, and the circuits of their channels.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
@@ -22,24 +22,24 @@ use crate::store::notifications::due::{due_messages, expired_messages, read_mess
 use crate::store::notifications::order::{OutOfOrder, out_of_order, queue_up};
 use crate::store::{MainError, contacts, notification_channels, organisations};
 
-/// Most tries that begin at one look.
+/// Maximum number of attempts that start at one poll.
 const BEGIN: usize = 128;
-/// Most messages of a channel that are read of each sort: those that are under way are due still.
+/// Maximum number of messages of each sort that are read per channel: running ones are still due.
 const READ: u64 = 48;
-/// Most tries that are written down at once.
+/// Maximum number of results that are stored at once.
 const WRITE: usize = 256;
-/// The time for which ends are gathered, so that one commit takes many.
+/// The time for which results are collected, so that one commit stores many.
 const GATHER: Duration = Duration::from_millis(10);
-/// Most attempts to write down what came of tries: whatever is lost here is sent again.
+/// Maximum number of tries to store results: a message whose result is lost is sent again.
 const WRITES: u32 = 15;
-/// The wait between two of them.
+/// The wait between two of these tries.
 const WRITE_AGAIN: Duration = Duration::from_secs(2);
-/// Most messages that are given up at once by their age.
+/// Maximum number of expired messages that are given up at once.
 const GIVE_UP: u64 = 500;
-/// The time for which a message that has expired may still get its last try, in milliseconds.
+/// The time for which an expired message may still get its last attempt, in milliseconds.
 const LAST_TRY_MS: i64 = 60_000;
 
-/// What is under way.
+/// The work in progress.
 pub(super) struct Round<'a> {
     courier: &'a Courier,
     circuits: HashMap<i64, CircuitBreaker>,
@@ -50,7 +50,7 @@ pub(super) struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    /// Nothing is under way.
+    /// Creates a round without running attempts.
     pub(super) fn new(courier: &'a Courier) -> Self {
         Self {
             courier,
@@ -62,7 +62,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Begins the tries that are due and have room. Returns true if there was one.
+    /// Starts the due attempts for which there is capacity. Returns true if there was one.
     pub(super) async fn send_due(&mut self) -> Result<bool, MainError> {
         if self.places.total() >= PLACES {
             return Ok(false);
@@ -80,7 +80,7 @@ impl<'a> Round<'a> {
         keys.iter().filter(|key| !channels.contains_key(key)).for_each(|key| self.turns.leave_out(*key));
         let gathered = self.gather(&due, &channels, now).await;
         if gathered.has_made_one {
-            // What is due is read again.
+            // Read the due messages again.
             return Ok(true);
         }
         due.retain(|message| {
@@ -109,7 +109,7 @@ impl<'a> Round<'a> {
         })
     }
 
-    /// Begins these tries. Returns true if there was one.
+    /// Starts these attempts. Returns true if there was one.
     async fn begin(
         &mut self,
         chosen: Vec<(DueMessage, TryPass)>,
@@ -162,7 +162,7 @@ impl<'a> Round<'a> {
         Ok(has_begun)
     }
 
-    /// Those of these messages that would arrive out of order. Those that come too early queue up again.
+    /// Returns those of these messages that would arrive out of order. Those that are too early are queued again.
     async fn order(&self, chosen: &[(DueMessage, TryPass)]) -> Result<OutOfOrder, MainError> {
         let main = &self.courier.databases.main;
         let again = chosen.iter().filter(|(message, _)| message.tries > 0);
@@ -183,7 +183,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Makes digests of what waits for them and is due.
+    /// Creates digests of the messages that wait for one and are due.
     async fn gather(
         &self,
         due: &[DueMessage],
@@ -216,7 +216,7 @@ impl<'a> Round<'a> {
         Ok(has_made_one)
     }
 
-    /// Waits until a try ends, `longest` at most, and writes down those that have ended.
+    /// Waits at most `longest` until an attempt ends, and stores the results of those that have ended.
     pub(super) async fn settle(&mut self, longest: Duration) -> Result<(), MainError> {
         let mut done = Vec::new();
         let mut until = Instant::now() + longest.max(GATHER);
@@ -280,7 +280,7 @@ impl<'a> Round<'a> {
         transaction.commit().await
     }
 
-    /// Gives up what has expired and got no last try: its channel is switched off, or its circuit is open.
+    /// Gives up expired messages that got no last attempt: their channel is switched off, or its circuit is open.
     pub(super) async fn give_up_expired(&mut self) -> Result<(), MainError> {
         self.turns.take_in_again();
         let Some(now) = self.courier.guard.trusted_now() else { return Ok(()) };
@@ -297,20 +297,20 @@ impl<'a> Round<'a> {
     }
 }
 
-/// What became of digests that were due.
+/// The result of creating due digests.
 #[derive(Default)]
 struct GatheredDigests {
     has_made_one: bool,
-    /// Channels of which none could be made: what waits for one waits on.
+    /// Channels without a digest because of an error: their messages keep waiting for one.
     failed: BTreeSet<i64>,
 }
 
-/// Returns true for a message that a digest may tell.
+/// Returns true for a message that a digest may contain.
 fn waits_for_digest(channel: &Channel, message: &DueMessage) -> bool {
     channel.routing.digest_above.is_some() && message.is_held && message.contact.is_none()
 }
 
-/// What a try means for its channel. A refusal for good is the message's own affair.
+/// Returns the effect of an attempt on its channel. A final refusal concerns the message only.
 fn sign_of(done: &FinishedTry) -> ChannelSign {
     let source = match done.carried.owner {
         FaultOwner::Channel => FailureSource::Channel,
@@ -325,7 +325,7 @@ fn sign_of(done: &FinishedTry) -> ChannelSign {
     }
 }
 
-/// These keys, each once.
+/// Removes duplicates from keys.
 fn each_once(keys: impl Iterator<Item = i64>) -> BTreeSet<i64> {
     keys.collect()
 }

@@ -1,4 +1,4 @@
-//! Steps of escalation policies: those that are due are taken, and their messages lie in the outbox.
+//! Steps of escalation policies: due steps are taken, and their messages are written to the outbox.
 
 use std::sync::atomic::Ordering;
 
@@ -9,14 +9,14 @@ use crate::notify::courier::attempt::Courier;
 use crate::store::MainError;
 use crate::store::escalations::{DueStep, due};
 
-/// The time by which a clock must be set back to be noticed, in milliseconds.
+/// The smallest setback of the clock that is noticed, in milliseconds.
 const SETBACK_MS: i64 = 5_000;
-/// Most steps that are taken at one look.
+/// Maximum number of steps that are taken at one poll.
 const STEPS: u64 = 200;
 
 impl Courier {
-    /// Takes the steps that are due. One that cannot be taken does not keep the others back. `newest` is the newest time that was seen
-    /// here: at the start, and when the clock is set back, what waits for a time that is too far ahead is brought back.
+    /// Takes the due steps. A failing step does not delay the others. `newest` is the newest time seen here: at the start, and
+    /// when the clock is set back, steps that wait for a time too far in the future are rescheduled.
     pub(super) async fn take_due_steps(&self, newest: &mut Option<Timestamp>) -> Result<(), MainError> {
         let now = self.guard.now();
         if newest.is_none_or(|newest| newest.ms_since(now) > SETBACK_MS) {

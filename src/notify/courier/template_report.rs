@@ -1,4 +1,4 @@
-//! Says once that the template of a channel cannot be filled, with the first message that goes out as facts.
+//! Opens a notice once when the template of a channel cannot be filled, with the first message that is sent as facts.
 
 use crate::lifecycle;
 use crate::model::notification::Channel;
@@ -7,7 +7,7 @@ use crate::notify::template_notice::{template_source, template_trouble};
 use crate::store::{MainError, notices, organisations};
 
 impl Courier {
-    /// Begins the notice, unless it lasts. What cannot be written is tried again with the next message.
+    /// Opens the notice, unless it is open already. A failed write is repeated with the next message.
     pub(super) async fn report_template(&self, channel: &Channel, flaw: &str) {
         if let Err(error) = self.begin_template_notice(channel, flaw).await {
             tracing::warn!(%error, channel = %channel.id, "a notice cannot be written at the moment");

@@ -1,34 +1,34 @@
-//! What came back from the other side, and what it means for the message.
+//! The answer of the other side, and its meaning for the message.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// What came back.
+/// The answer of the other side.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply<'a> {
-    /// The status of the answer.
+    /// The status code.
     pub status: u16,
-    /// The begin of the answer's body.
+    /// The start of the body.
     pub body: &'a str,
 }
 
-/// What an answer means.
+/// The meaning of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// The other side has taken the message.
+    /// The message was accepted.
     Taken,
-    /// It may take it later.
+    /// The message may be accepted later.
     Later,
-    /// It may take it later, and not before this time has passed.
+    /// The message may be accepted after this time.
     After(Duration),
-    /// It never will: the address, the secret or the message is wrong.
+    /// The message will never be accepted: the address, the secret or the message is wrong.
     Never,
 }
 
-/// What a status means where the other side says no more: 2xx is taken; 408, 425, 429 and 5xx may pass; the rest, redirects among
-/// them, will not, but what is merely not there or not allowed at the moment (401, 403, 404) is tried again, because people mend
-/// it on the other side.
+/// Returns the meaning of a status code without further details: 2xx is accepted; 408, 425, 429 and 5xx are temporary; the
+/// others, including redirects, are final, except missing resources and permissions (401, 403, 404): they are tried again,
+/// because people may fix them on the other side.
 #[must_use]
 pub const fn meaning_of_status(reply: &Reply<'_>) -> Meaning {
     match reply.status {
@@ -38,12 +38,12 @@ pub const fn meaning_of_status(reply: &Reply<'_>) -> Meaning {
     }
 }
 
-/// A member of an answer in JSON, by its JSON pointer.
+/// Returns a member of a JSON answer, by its JSON pointer.
 pub(super) fn member(body: &str, pointer: &str) -> Option<Value> {
     serde_json::from_str::<Value>(body).ok()?.pointer(pointer).cloned()
 }
 
-/// What an answer means that says how long to wait, as a number in units of so many seconds.
+/// Returns the meaning of an answer that contains the time to wait, as a number in units of `unit_seconds`.
 pub(super) fn asked_to_wait(body: &str, pointer: &str, unit_seconds: f64) -> Meaning {
     let wait = member(body, pointer).and_then(|number| number.as_f64());
     let wait = wait.and_then(|number| Duration::try_from_secs_f64(number * unit_seconds).ok());

@@ -1,4 +1,4 @@
-//! What the catalogue says about a kind of channel: its settings, how a message is composed for it, what answers mean.
+//! The catalogue entry of a kind of channel: its settings, how a message is composed for it, and the meaning of answers.
 
 use std::fmt;
 
@@ -7,30 +7,30 @@ use super::field::Field;
 use super::outgoing::{Envelope, Outgoing, Unsendable};
 use crate::model::notification::ChannelKind;
 
-/// Everything the catalogue says about one kind.
+/// The definition of one kind of channel.
 pub struct Definition {
     /// The kind it describes.
     pub kind: ChannelKind,
     /// Short name for people.
     pub label: &'static str,
-    /// One or two sentences for people: what it does, and where its settings come from.
+    /// One or two sentences for people: its effect, and the source of its settings.
     pub description: &'static str,
-    /// Whether several messages may come as one.
+    /// Use of digests, which combine several messages.
     pub digests: Digests,
-    /// Its settings, in the order of a form.
+    /// Its settings, in the order of the form.
     pub fields: &'static [Field],
-    /// The request that carries a message.
+    /// Creates the request for a message.
     pub compose: fn(&Envelope<'_>) -> Result<Outgoing, Unsendable>,
-    /// What an answer means; most kinds leave it to `meaning_of_status`.
+    /// Returns the meaning of an answer; most kinds use `meaning_of_status`.
     pub judge: fn(&Reply<'_>) -> Meaning,
 }
 
-/// Whether several messages may come as one.
+/// Use of digests, which combine several messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digests {
-    /// When too many come, unless people want each: they are read by people.
+    /// By default, when messages are frequent: they are read by people.
     Usual,
-    /// If it is wanted: a program takes them.
+    /// On request: messages are read by a program.
     IfWanted,
     /// Never: each message changes an alert of its own.
     Never,
@@ -43,7 +43,7 @@ impl fmt::Debug for Definition {
 }
 
 impl Definition {
-    /// The setting with this name.
+    /// Returns the setting with this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)

@@ -1,6 +1,6 @@
 //! `discord`: a webhook of a Discord channel (<https://docs.discord.com/developers/resources/webhook#execute-webhook>).
 //!
-//! One embed, within the limits of its parts and of 6,000 characters in all; no text mentions anybody.
+//! One embed, within the limits of its parts and of 6,000 characters in total; mentions are disabled.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::clock::Timestamp;
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::Message;
 
-/// Limits of an embed; the text has what the other parts leave of all.
+/// Total limit of an embed; the text gets what the other parts leave.
 const ALL_LENGTH: usize = 6_000;
 const TITLE_LENGTH: usize = 256;
 const TEXT_LENGTH: usize = 4_000;
@@ -83,7 +83,7 @@ const fn markdown(c: char) -> Option<&'static str> {
     }
 }
 
-/// A limit says how long to wait, in seconds with a fraction.
+/// A rate limit contains the time to wait, in seconds with a fraction.
 fn judge(reply: &Reply<'_>) -> Meaning {
     match reply.status {
         404 if member(reply.body, "/code").and_then(|code| code.as_i64()) == Some(UNKNOWN_WEBHOOK) => {

@@ -1,7 +1,7 @@
 //! `email`: a mail by your own SMTP server, in plain text and in HTML.
 //!
-//! `Message-ID` is made of the delivery's id, so that mail systems can tell a repeat. All mails about one subject refer to the same
-//! id, so that mail programs show them as one thread. `Auto-Submitted` keeps answering machines quiet.
+//! `Message-ID` is derived from the delivery's id, so that mail systems recognise a repeated mail. All mails about one subject
+//! refer to the same id, so that mail programs show them as one thread. `Auto-Submitted` prevents automatic replies.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ use crate::model::notification::{ChannelKind, Event};
 use crate::model::outage_evidence::{LastFailure, duration, moment, seconds_between};
 
 const SUBJECT_LENGTH: usize = 200;
-/// Most services for which a mail says why.
+/// Maximum number of services whose failure reason is in a mail.
 const SERVICES_MAX: usize = 20;
 /// The longest text of a cell in the table of services.
 const CELL_LENGTH: usize = 300;
@@ -129,7 +129,7 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
     }))
 }
 
-/// The mailbox of the contact that the message is for, or those of the settings.
+/// Returns the mailbox of the contact that receives the message, or those of the settings.
 fn recipients(envelope: &Envelope<'_>) -> Result<Vec<Address>, Unsendable> {
     if let Some(own) = envelope.recipient {
         return Ok(vec![own.parse().map_err(|_| Unsendable("to"))?]);
@@ -150,7 +150,7 @@ fn mail(envelope: &Envelope<'_>, from: &Address, to: &[Address]) -> Option<Vec<u
         .date(UNIX_EPOCH + Duration::from_secs(u64::try_from(envelope.at_seconds).ok()?))
         .header(AutoSubmitted);
     if message.event != Event::ChannelTest {
-        // No mail has this id; mail programs put together what refers to it all the same.
+        // No mail has this id; mail programs still group the mails that refer to it.
         let thread = format!("<{}.thread@{}>", message.subject_id(), from.domain());
         builder = builder.in_reply_to(thread.clone()).references(thread);
     }
@@ -180,7 +180,7 @@ struct Page<'a> {
     organisation: &'a str,
 }
 
-/// The cells of a service in the table that says why, in a message of this time; `None` where it is not known.
+/// Returns the cells of a service in the table of reasons, for a message of this time; `None` without a known reason.
 fn cells(service: &ServiceFacts, at: i64) -> Option<[String; 7]> {
     let evidence = service.evidence.as_deref()?;
     let failure = evidence.last_failure.as_ref();
@@ -211,7 +211,7 @@ fn html(message: &Message) -> Option<String> {
     page.render().ok()
 }
 
-/// RFC 3834: nobody wrote this by hand, and no machine shall answer.
+/// RFC 3834: the mail is generated, and must not be answered automatically.
 #[derive(Clone)]
 struct AutoSubmitted;
 

@@ -1,6 +1,6 @@
-//! Settings with their shapes and limits, for forms and for whoever checks what a client sends.
+//! Settings with their shapes and limits, for forms and for the validation of requests.
 //!
-//! A check of a text is one function, so that the form, the API and the composing of a message agree on what is allowed.
+//! The check of a text is one function, so that the form, the API and the composing of a message agree on what is allowed.
 
 use http::{HeaderName, HeaderValue};
 
@@ -20,90 +20,89 @@ pub struct Field {
     pub shape: Shape,
     /// True if it must be given.
     pub is_required: bool,
-    /// True if it is sealed, and shown as the placeholder.
+    /// True if it is sealed, and replaced by the placeholder in answers.
     pub is_secret: bool,
 }
 
 /// Shape and limits of a setting.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
-    /// An address that begins with `https://` or `http://`, 2,048 characters at most.
+    /// An `https://` or `http://` address of at most 2,048 characters.
     Url,
-    /// A text of one line of at most so many characters, for which the whole text passes the check (its name for people:
-    /// `form`).
+    /// One line of at most `max_length` characters that passes the check (described for people in `form`).
     Text {
-        /// Most characters.
+        /// Maximum number of characters.
         max_length: usize,
-        /// What is allowed beside the length.
+        /// The check of the content, besides the length.
         passes: fn(&str) -> bool,
-        /// The same in words, for the error: "letters, digits, - and _".
+        /// The check in words, for the error: "letters, digits, - and _".
         form: &'static str,
     },
     /// A template, which may have several lines.
     Template {
-        /// Most characters.
+        /// Maximum number of characters.
         max_length: usize,
-        /// Finds what is wrong with a template of this length at most. It may take some milliseconds, so it is not called
-        /// inside a transaction.
+        /// Returns the error of a template within the length limit. It may take some milliseconds, so it is not called inside a
+        /// transaction.
         check: fn(&str) -> Result<(), TemplateError>,
     },
-    /// A list of one to so many texts, each like [`Shape::Text`].
+    /// A list of one to `max_items` texts, each like [`Shape::Text`].
     List {
-        /// Most texts.
+        /// Maximum number of texts.
         max_items: usize,
-        /// Most characters of each.
+        /// Maximum number of characters of each text.
         max_length: usize,
-        /// What is allowed beside the length.
+        /// The check of the content, besides the length.
         passes: fn(&str) -> bool,
-        /// The same in words.
+        /// The check in words.
         form: &'static str,
     },
-    /// Headers of a request: an object of texts by name, names as [`is_header_name`] allows, values of one line of printable
+    /// Headers of a request: an object of texts by name; names that [`is_header_name`] accepts, values of one line of printable
     /// ASCII and at most 2,000 characters.
     Headers {
-        /// Most headers.
+        /// Maximum number of headers.
         max_items: usize,
     },
     /// A whole number.
     Number {
-        /// The smallest.
+        /// The smallest allowed value.
         min: i64,
-        /// The largest.
+        /// The largest allowed value.
         max: i64,
         /// The default.
         default: i64,
     },
-    /// One of some words.
+    /// One of a list of values.
     Select {
-        /// Allowed words.
+        /// Allowed values.
         options: &'static [&'static str],
         /// The default.
         default: &'static str,
     },
 }
 
-/// Returns true for an address that a message can be sent to.
+/// Returns true for an address that messages can be sent to.
 #[must_use]
 pub fn is_url(text: &str) -> bool {
     OutboundUrl::parse(text).is_ok()
 }
 
-/// Any text of one line.
+/// Accepts any text of one line.
 #[must_use]
 pub fn any_line(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }
 
-/// Most characters of the value of a header.
+/// Maximum length of a header's value, in characters.
 pub const HEADER_LENGTH: usize = 2_000;
 
-/// Returns true for a header that a request may bring: those that decide where it ends and whom it is for are the client's.
+/// Returns true for a header that may be configured; those for framing and destination are set by the client.
 #[must_use]
 pub fn is_header_name(text: &str) -> bool {
     text.parse::<HeaderName>().is_ok_and(|name| !is_own(&name))
 }
 
-/// Returns true for the value of a header.
+/// Returns true for a valid header value.
 #[must_use]
 pub fn is_header_value(text: &str) -> bool {
     HeaderValue::from_str(text).is_ok()

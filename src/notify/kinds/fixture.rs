@@ -147,7 +147,6 @@ pub(super) fn request(kind: ChannelKind, settings: &Value, message: &Message) ->
     request
 }
 
-/// Its body.
 pub(super) fn body(kind: ChannelKind, settings: &Value, message: &Message) -> Value {
     serde_json::from_slice(&request(kind, settings, message).body).unwrap()
 }

@@ -53,7 +53,7 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
     Ok(Outgoing::Request(request.with("x-gotify-key", settings.text("app_token"))))
 }
 
-/// 0 to 10; from 8 on phones ring.
+/// Returns the priority, 0 to 10; phones ring from 8 on.
 fn priority(message: &Message) -> u8 {
     match message.severity() {
         Some(severity) if !message.is_good_news() => match severity {

@@ -1,6 +1,6 @@
 //! `matrix`: a message in a room (<https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid>).
 //!
-//! The transaction is named after the delivery, so a server takes a message that is sent twice only once.
+//! The transaction id is that of the delivery, so a server accepts a repeated message only once.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
@@ -13,7 +13,7 @@ use super::summary::{escaped, facts, html, plain};
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::Message;
 
-/// An event has 64 KiB at most; both forms of the text together stay far below.
+/// An event has at most 64 KiB; both forms of the text together stay far below.
 const TITLE_LENGTH: usize = 1_000;
 const TEXT_LENGTH: usize = 4_000;
 const FACT_LENGTH: usize = 300;
@@ -67,7 +67,7 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
         "body": escaped(&format!("{}\n{}", message.headline(), plain(message)), TITLE_LENGTH + TEXT_LENGTH, |_| None),
         "format": "org.matrix.custom.html",
         "formatted_body": formatted(message),
-        // Without it, old clients look for names in the text.
+        // Without it, old clients search the text for names.
         "m.mentions": {},
     });
     let request = OutgoingRequest::json(address(settings.text("homeserver"), "", &path), &body);
@@ -86,7 +86,7 @@ fn formatted(message: &Message) -> String {
     format!("<b>{headline}</b><br>{text}{}", lines.collect::<String>())
 }
 
-/// A limit says how many milliseconds to wait.
+/// A rate limit contains the time to wait, in milliseconds.
 fn judge(reply: &Reply<'_>) -> Meaning {
     match reply.status {
         429 => asked_to_wait(reply.body, "/retry_after_ms", 0.001),

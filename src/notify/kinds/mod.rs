@@ -1,6 +1,6 @@
-//! The kinds of channels: the settings of each, the request that carries a message, and what an answer means. One file a kind.
+//! The kinds of channels: the settings of each, the request for a message, and the meaning of an answer. One file per kind.
 //!
-//! It is a catalogue like that of check types: one set of definitions that the API shows, that validates what clients send,
+//! It is a catalogue like that of check types: one set of definitions that the API shows, that validates requests of clients,
 //! and that the courier builds requests from. Nothing here opens a connection.
 
 mod answer;

@@ -1,6 +1,6 @@
 //! `ntfy`: publishes to a topic of ntfy (<https://docs.ntfy.sh/publish/#publish-as-json>).
 //!
-//! As JSON, because titles that are not ASCII cannot stand in headers.
+//! As JSON, because headers cannot contain titles that are not ASCII.
 
 use serde_json::json;
 
@@ -73,7 +73,7 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
     }))
 }
 
-/// 1 to 5; 3 is usual, 5 rings until it is seen.
+/// Returns the priority, 1 to 5; 3 is the default, 5 rings until it is seen.
 fn priority(message: &Message) -> u8 {
     match message.severity() {
         Some(severity) if !message.is_good_news() => match severity {
@@ -85,7 +85,7 @@ fn priority(message: &Message) -> u8 {
     }
 }
 
-/// The name of an emoji.
+/// Returns the name of the emoji.
 fn tag(message: &Message) -> &'static str {
     match message.severity() {
         None => "bell",

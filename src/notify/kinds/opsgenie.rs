@@ -1,6 +1,6 @@
 //! `opsgenie`: alerts by the Alert API (<https://docs.opsgenie.com/docs/alert-api>).
 //!
-//! An incident is one alert, found again by its alias: created, acknowledged, closed.
+//! An incident is one alert, identified by its alias: created, acknowledged, closed.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ const EU_URL: &str = "https://api.eu.opsgenie.com";
 const MESSAGE_LENGTH: usize = 130;
 const TEXT_LENGTH: usize = 15_000;
 const NOTE_LENGTH: usize = 10_000;
-/// All details together have 8,000 characters at most.
+/// The longest reason; all details together have at most 8,000 characters.
 const REASON_LENGTH: usize = 900;
 const DETAIL_LENGTH: usize = 400;
 
@@ -74,7 +74,7 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
     Ok(Outgoing::Request(request.with("authorization", format!("GenieKey {}", settings.text("api_key")))))
 }
 
-/// What happens to an alert that there is; `None` for whatever may begin one.
+/// Returns the action on an existing alert; `None` for a message that may create one.
 fn action(message: &Message) -> Option<&'static str> {
     match message.event {
         Event::IncidentAcknowledged => Some("acknowledge"),

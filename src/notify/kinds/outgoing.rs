@@ -1,4 +1,4 @@
-//! From a message to what carries it: what it is made of, and the request that comes of it.
+//! The input for the request of a message, and the resulting request or mail.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,59 +10,59 @@ use crate::id::Id;
 use crate::model::notification::message::Message;
 use crate::notify::template::TemplateError;
 
-/// A message for a channel, with everything that its request is made of.
+/// A message for a channel, with all the data for its request.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
-    /// The id of the delivery, the same on every try.
+    /// The id of the delivery, the same for every attempt.
     pub id: &'a Id,
-    /// The time of this try, in seconds since 1970.
+    /// The time of this attempt, in seconds since 1970.
     pub at_seconds: i64,
-    /// What is told.
+    /// The message.
     pub message: &'a Message,
-    /// The settings of the channel, secrets opened.
+    /// The settings of the channel, with secrets in clear.
     pub settings: &'a OpenSettings,
-    /// The mailbox of the contact that it is for, where the channel sends mails; `None` = those of the settings.
+    /// The mailbox of the receiving contact, for a mail channel; `None` = those of the settings.
     pub recipient: Option<&'a str>,
 }
 
-/// What carries a message.
+/// The request or mail for a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outgoing {
     /// A request over HTTP.
     Request(OutgoingRequest),
     /// A mail over SMTP.
     Mail(OutgoingMail),
-    /// A request with the facts as JSON, because the channel's template cannot be filled.
+    /// An HTTP request with the facts as JSON, because the channel's template cannot be filled.
     Facts {
         /// The request.
         request: OutgoingRequest,
-        /// Why the template cannot be filled.
+        /// The error of the template.
         flaw: TemplateError,
     },
 }
 
-/// A request that carries a message. Its address, headers and body may hold secrets: it is never shown.
+/// An HTTP request for a message. Its address, headers and body may contain secrets: it is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OutgoingRequest {
     /// `POST` or `PUT`.
     pub method: &'static str,
-    /// Where it goes.
+    /// The address.
     pub url: String,
-    /// Its headers, beside those that every request has; names in lower case.
+    /// Its headers, besides those that every request has; names in lower case.
     pub headers: Vec<(Cow<'static, str>, String)>,
-    /// What it says.
+    /// The body.
     pub body: Vec<u8>,
 }
 
 impl OutgoingRequest {
-    /// A `POST` of JSON.
+    /// Creates a `POST` of JSON.
     #[must_use]
     pub fn json(url: impl Into<String>, body: &Value) -> Self {
         let headers = vec![("content-type".into(), "application/json; charset=utf-8".to_owned())];
         Self { method: "POST", url: url.into(), headers, body: body.to_string().into_bytes() }
     }
 
-    /// The same request with one more header.
+    /// Returns the request with one more header.
     #[must_use]
     pub fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
@@ -76,33 +76,33 @@ impl fmt::Debug for OutgoingRequest {
     }
 }
 
-/// A mail, and the server that takes it. It holds a password: it is never shown.
+/// A mail, and the server that sends it. It contains a password: it is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OutgoingMail {
     /// Host name or address of the server.
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// How the conversation is kept private.
+    /// The encryption of the connection.
     pub encryption: Encryption,
-    /// Who sends, if the server wants to know.
+    /// The login, if the server requires one.
     pub credentials: Option<Credentials>,
-    /// The name by which the server is greeted.
+    /// The name in the greeting of the server.
     pub hello: String,
-    /// From whom to whom.
+    /// Sender and recipients.
     pub envelope: lettre::address::Envelope,
-    /// Headers and parts, as they go over the wire.
+    /// Headers and parts in wire format.
     pub body: Vec<u8>,
 }
 
-/// How a conversation with a mail server is kept private.
+/// The encryption of a connection to a mail server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encryption {
-    /// It begins in clear, and goes on encrypted or not at all.
+    /// Starts in plain text and must be upgraded to TLS.
     StartTls,
     /// Encrypted from the first byte.
     Tls,
-    /// Not at all.
+    /// No encryption.
     None,
 }
 
@@ -127,13 +127,13 @@ impl fmt::Debug for OutgoingMail {
     }
 }
 
-/// The address of `path` below the one that is set, or below the usual one.
+/// Returns the address of `path` below the configured base, or below the default one.
 pub(super) fn address(set: &str, usual: &str, path: &str) -> String {
     let base = if set.is_empty() { usual } else { set };
     format!("{}/{path}", base.trim_end_matches('/'))
 }
 
-/// Settings that no request can be made of.
+/// Settings from which no request can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the setting {0} cannot be used")]
 pub struct Unsendable(pub &'static str);

@@ -1,6 +1,6 @@
 //! `pagerduty`: alerts by the Events API v2 (<https://developer.pagerduty.com/docs/events-api-v2-overview>).
 //!
-//! An incident is one alert: what begins it triggers, whoever takes it acknowledges, its end resolves.
+//! An incident is one alert: its start triggers, an acknowledgement acknowledges, its end resolves.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use crate::model::notification::message::Message;
 const BASE_URL: &str = "https://events.pagerduty.com";
 const SUMMARY_LENGTH: usize = 1_024;
 const TEXT_LENGTH: usize = 10_000;
-/// Services that are told as a program reads them; an event has 512 KB at most.
+/// Maximum number of services with machine-readable details; an event has at most 512 KB.
 const SERVICES_MAX: usize = 10;
 
 pub(super) static DEFINITION: Definition = Definition {

@@ -1,4 +1,4 @@
-//! The settings of one channel, secrets opened, as requests are made of them.
+//! The settings of one channel with secrets in clear, as the input of requests.
 
 use std::fmt;
 
@@ -11,26 +11,26 @@ use super::field::Field;
 pub struct OpenSettings(Map<String, Value>);
 
 impl OpenSettings {
-    /// These settings.
+    /// Wraps these settings.
     #[must_use]
     pub const fn new(settings: Map<String, Value>) -> Self {
         Self(settings)
     }
 
-    /// The text of a setting; empty when it is not set.
+    /// Returns the text of a setting; empty when it is not set.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// A setting of any shape; `None` when it is not set.
+    /// Returns a setting of any shape; `None` when it is not set.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
 
-    /// The texts of all settings that are secret and set, so that they can be kept out of what is shown: every text in them, and
-    /// of an address also what stands behind its host.
+    /// Returns the texts of all secret settings, so that they can be masked in shown texts: every text in them, and for an
+    /// address also the part after its host.
     #[must_use]
     pub fn secrets(&self, fields: &[Field]) -> Vec<&str> {
         let mut found = Vec::new();
@@ -52,7 +52,7 @@ fn collect<'a>(value: Option<&'a Value>, found: &mut Vec<&'a str>) {
     }
 }
 
-/// Path and query of an address, if it has more than a slash there.
+/// Returns path and query of an address, if they are more than a slash.
 fn path_of(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("://")?;
     rest.find('/').map(|at| &rest[at..]).filter(|path| path.len() > 1)
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(secrets, ["https://hooks.slack.com/services/T0/secret", "/services/T0/secret"]);
     }
 
-    /// A setting that its kind takes.
+    /// A valid value of a setting.
     fn sample(field: &Field) -> Value {
         match (field.name, field.is_secret) {
             ("headers", _) => json!({"X-Key": "marker-0123456789"}),

@@ -1,6 +1,6 @@
 //! `slack`: an incoming webhook of Slack (<https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>).
 //!
-//! Texts are `mrkdwn`, in which `&`, `<` and `>` are escaped, so that nothing in them becomes a link or a mention.
+//! Texts are `mrkdwn`, in which `&`, `<` and `>` are escaped, so that no part of them becomes a link or a mention.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ const TEXT_LENGTH: usize = 3_000;
 const FIELD_LENGTH: usize = 2_000;
 /// The longest reason: three of them are one section.
 const REASON_LENGTH: usize = 900;
-/// Answers that say that the webhook, or what it posts to, is gone or does not want such messages.
+/// Answers which mean that the webhook or its channel was removed or refuses such messages.
 const FINAL: [&str; 5] =
     ["no_service", "no_team", "channel_not_found", "channel_is_archived", "action_prohibited"];
 
@@ -85,7 +85,7 @@ const fn mrkdwn(c: char) -> Option<&'static str> {
     }
 }
 
-/// A webhook that was taken away never comes back under the same address.
+/// Returns the meaning of an answer; a webhook that was removed never returns under the same address.
 fn judge(reply: &Reply<'_>) -> Meaning {
     let is_final = matches!(reply.status, 403 | 404 | 410) && FINAL.contains(&reply.body.trim());
     if is_final { Meaning::Never } else { meaning_of_status(reply) }

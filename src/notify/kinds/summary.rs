@@ -1,4 +1,4 @@
-//! A message for people: the facts worth a line of their own, a colour, and texts cut and escaped for the services that show them.
+//! A message for people: the facts for a line of their own, a colour, and texts truncated and escaped for the services.
 //!
 //! Lengths are in UTF-16 code units, as most services count; that is never less than the number of characters.
 
@@ -9,11 +9,11 @@ use crate::model::notification::message::{IncidentFacts, Message, ServiceFacts};
 use crate::model::outage_evidence::duration;
 use crate::texts::reason::OutageReason;
 
-/// Most services that are named; the rest is a number.
+/// Maximum number of services listed by name; the rest is a number.
 const NAMED_MAX: usize = 10;
 /// The longest text of a fact.
 const FACT_LENGTH: usize = 900;
-/// The same of names in it, with room for the number of the others.
+/// The longest list of names, with room for the number of the others.
 const NAMES_LENGTH: usize = 860;
 
 /// A fact with a line of its own.
@@ -25,17 +25,17 @@ pub(super) struct Fact {
     pub(super) text: String,
 }
 
-/// The labels of the reasons: programs keep facts by their labels.
+/// The labels of the reasons; distinct, because some services store facts by label.
 const REASON_LABELS: [&str; 3] = ["Reason", "Reason 2", "Reason 3"];
 
 impl Fact {
-    /// Returns true if it says why a service is in trouble: it is longer than others.
+    /// Returns true if it is the reason of a service's failure, which is longer than other facts.
     pub(super) fn is_reason(&self) -> bool {
         REASON_LABELS.contains(&self.label)
     }
 }
 
-/// The facts of a message, in the order in which people read them; a dozen at most.
+/// Returns the facts of a message, in reading order; at most a dozen.
 pub(super) fn facts(message: &Message) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut add = |label: &'static str, text: String| {
@@ -65,7 +65,7 @@ pub(super) fn facts(message: &Message) -> Vec<Fact> {
     facts
 }
 
-/// Why the services that a message is about are in trouble, a line each: those that have not recovered first.
+/// Returns the failure reasons of the message's services, one line each: those that have not recovered first.
 pub(super) fn reasons(message: &Message) -> impl Iterator<Item = String> {
     let told = message.incident().map_or(&[] as &[ServiceFacts], IncidentFacts::told_services);
     let of = move |are_recovered: bool| told.iter().filter(move |one| one.is_recovered == are_recovered);
@@ -78,7 +78,7 @@ pub(super) fn reasons(message: &Message) -> impl Iterator<Item = String> {
     })
 }
 
-/// The first of these services by name, `most` of them and as many as a fact has room for, and how many there are beside them.
+/// Lists the first services by name, at most `most` and as many as a fact has room for, and the number of the others.
 fn names(services: &[ServiceFacts], count: usize, most: usize) -> String {
     let mut room = NAMES_LENGTH;
     let fits = |service: &&ServiceFacts| {
@@ -95,18 +95,18 @@ fn names(services: &[ServiceFacts], count: usize, most: usize) -> String {
     }
 }
 
-/// The length of a text as most services count it.
+/// Returns the length of a text in UTF-16 code units.
 pub(super) fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// A time as people read it, in UTC.
+/// Formats a time for people, in UTC.
 fn minute(ms: i64) -> String {
     let text = Timestamp::from_ms(ms).to_string();
     format!("{} UTC", text.get(..16).unwrap_or(&text).replace('T', " "))
 }
 
-/// The colour of a message as 0xRRGGBB: green for good news, and yellow, orange or red by severity.
+/// Returns the colour of a message as 0xRRGGBB: green for good news, otherwise yellow, orange or red by severity.
 pub(super) fn colour(message: &Message) -> u32 {
     match message.severity() {
         None => 0x1e_88_e5,
@@ -117,13 +117,13 @@ pub(super) fn colour(message: &Message) -> u32 {
     }
 }
 
-/// Reasons, text and facts in clear, line by line.
+/// Returns reasons, text and facts as plain text, line by line.
 pub(super) fn plain(message: &Message) -> String {
     let reasons = facts(message).into_iter().filter(Fact::is_reason).map(|reason| reason.text);
     reasons.chain([plain_without_reasons(message)]).collect::<Vec<_>>().join("\n")
 }
 
-/// The same without the reasons.
+/// Returns text and facts as plain text, without the reasons.
 pub(super) fn plain_without_reasons(message: &Message) -> String {
     let mut lines = vec![message.text().trim().to_owned()];
     let others = facts(message).into_iter().filter(|fact| !fact.is_reason());
@@ -132,18 +132,18 @@ pub(super) fn plain_without_reasons(message: &Message) -> String {
     lines.join("\n")
 }
 
-/// The text in one line.
+/// Returns the text in one line.
 pub(super) fn one_line(text: &str) -> String {
     text.split(char::is_whitespace).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The text, ended by `…` where it is longer than `most`.
+/// Truncates a text that is longer than `most`; it then ends with `…`.
 pub(super) fn cut(text: &str, most: usize) -> String {
     escaped(text, most, |_| None)
 }
 
-/// The text with characters replaced, so that what comes out is not longer than `most`, ended by `…` where it was cut. No
-/// replacement is cut in two.
+/// Replaces characters of a text; the result is truncated if it is longer than `most`, and then ends with `…`. No
+/// replacement is split.
 pub(super) fn escaped(text: &str, most: usize, replacement: fn(char) -> Option<&'static str>) -> String {
     let length = |c: char| replacement(c).map_or(c.len_utf16(), |text| text.encode_utf16().count());
     let fits = text.chars().map(length).sum::<usize>() <= most;
@@ -163,7 +163,7 @@ pub(super) fn escaped(text: &str, most: usize, replacement: fn(char) -> Option<&
     out
 }
 
-/// The text, ended by `…` where it has more bytes than `most`.
+/// Truncates a text with more bytes than `most`; it then ends with `…`.
 pub(super) fn cut_bytes(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -172,7 +172,7 @@ pub(super) fn cut_bytes(text: &str, most: usize) -> String {
     format!("{}…", &text[..end.unwrap_or(0)])
 }
 
-/// How HTML writes characters that mean something there.
+/// Returns the HTML escape of a character that needs one.
 pub(super) const fn html(c: char) -> Option<&'static str> {
     match c {
         '&' => Some("&amp;"),

@@ -14,10 +14,10 @@ use crate::model::incident::Severity;
 use crate::model::notification::ChannelKind;
 use crate::model::notification::message::Message;
 
-/// Teams takes 28 KB, with some room for what the workflow adds.
+/// Teams accepts 28 KB; this leaves some room for additions of the workflow.
 const BODY_BYTES: usize = 24 * 1_024;
 const TITLE_LENGTH: usize = 500;
-/// Lengths of the text, of which the first is taken that fits.
+/// Lengths of the text; the first one that fits is used.
 const TEXT_LENGTHS: [usize; 5] = [8_000, 4_000, 2_000, 1_000, 0];
 const FACT_LENGTH: usize = 200;
 const REASON_LENGTH: usize = 500;

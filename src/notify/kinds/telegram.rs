@@ -1,6 +1,6 @@
 //! `telegram`: `sendMessage` of a bot of Telegram (<https://core.telegram.org/bots/api#sendmessage>), as HTML.
 //!
-//! The token of the bot stands in the path of the address, so the address is never shown.
+//! The path of the address contains the token of the bot, so the address is never shown.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::model::notification::ChannelKind;
 use crate::model::notification::message::Message;
 
 const BASE_URL: &str = "https://api.telegram.org";
-/// A message has 4,096 characters at most, escapes counted; the text has what the other lines leave.
+/// A message has at most 4,096 characters, including escapes; the text gets what the other lines leave.
 const MESSAGE_LENGTH: usize = 4_000;
 const TITLE_LENGTH: usize = 500;
 const FACT_LENGTH: usize = 100;
@@ -117,11 +117,11 @@ fn text(message: &Message) -> String {
     lines.join("\n")
 }
 
-/// Telegram refuses what it cannot send with 400; 429 says how many seconds to wait.
+/// Telegram refuses invalid messages with 400; 429 contains the time to wait, in seconds.
 fn judge(reply: &Reply<'_>) -> Meaning {
     match reply.status {
         429 => asked_to_wait(reply.body, "/parameters/retry_after", 1.0),
-        // The group has a new number, or the bot was thrown out of it: the settings must change.
+        // The group has a new number, or the bot was removed from it: the settings must change.
         403 if member(reply.body, "/ok").is_some() => Meaning::Never,
         _ => meaning_of_status(reply),
     }

@@ -1,8 +1,8 @@
-//! `template`: a request whose body people write themselves, for everything that has no kind of its own.
+//! `template`: a request with a custom body, for receivers without a kind of their own.
 //!
-//! The language is `notify::template`. A template is filled with samples before it is stored. One that cannot be filled all the
-//! same, because a message is otherwise than the samples or the template was stored by an earlier program, costs nobody the
-//! message: its facts go out as JSON, as a webhook has them.
+//! The language is `notify::template`. A template is filled with samples before it is stored. If it cannot be filled later,
+//! because a message differs from the samples or the template was stored by an earlier version, the message is not lost: its
+//! facts are sent as JSON, as in a webhook.
 
 mod samples;
 
@@ -73,15 +73,15 @@ pub(super) static DEFINITION: Definition = Definition {
 /// The setting with the template.
 const BODY: &str = "body";
 
-/// Reads a template and fills it with a sample of each kind of message, the longest one among them. All of it together may take
-/// no more work than one message.
+/// Parses a template and fills it with a sample of each kind of message, including the longest one. All of them together
+/// may take no more work than one message.
 fn check_template(text: &str) -> Result<(), TemplateError> {
     let template = MessageTemplate::parse(text)?;
     let mut meter = WorkMeter::default();
     SAMPLES.iter().try_for_each(|message| template.render(&facts("id", message), &mut meter).map(drop))
 }
 
-/// What is wrong with the template of a channel's settings, secrets sealed or not.
+/// Returns the error of the template in a channel's settings, secrets sealed or not.
 #[must_use]
 pub fn template_flaw(settings: &Map<String, Value>) -> Option<TemplateError> {
     check_template(settings.get(BODY).and_then(Value::as_str).unwrap_or_default()).err()
@@ -120,7 +120,7 @@ fn compose(envelope: &Envelope<'_>) -> Result<Outgoing, Unsendable> {
     })
 }
 
-/// What a template knows of a message.
+/// Returns the variables of a template for a message.
 fn facts(id: &str, message: &Message) -> Map<String, Value> {
     let mut payload = payload(message);
     let mut part = |name: &str| payload["data"][name].take();
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(check_template(text).err().map(|error| error.to_string()).as_deref(), flaw);
     }
 
-    /// Templates that were stored by an earlier program, or that fail for this message alone.
+    /// Templates that were stored by an earlier version, or that fail for this message only.
     #[rstest]
     #[case::of_an_earlier_language("{% set a = 1 %}{{ a }}")]
     #[case::a_branch_that_no_sample_takes(

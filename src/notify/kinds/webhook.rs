@@ -1,8 +1,8 @@
-//! `webhook`: a signed request to an own program, as Standard Webhooks describes it
+//! `webhook`: a signed request to the user's own program, as in Standard Webhooks
 //! (<https://www.standardwebhooks.com>): `webhook-id`, `webhook-timestamp`, `webhook-signature`.
 //!
-//! What is signed is `{id}.{timestamp}.{body}`, with HMAC-SHA256. While a secret is being replaced, the message is signed with
-//! both, so that the receiver can change over in its own time.
+//! The signed text is `{id}.{timestamp}.{body}`, with HMAC-SHA256. While a secret is being replaced, the message is signed with
+//! both, so that the receiver can switch at any time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -24,10 +24,10 @@ use crate::model::outage_evidence::LastFailure;
 
 /// The setting with the secret.
 pub(super) const SECRET: &str = "secret";
-/// The setting with the secret before it.
+/// The setting with the previous secret.
 pub(super) const PREVIOUS_SECRET: &str = "previous_secret";
 const PREFIX: &str = "whsec_";
-/// Bytes of a secret, as the standard allows.
+/// Length of a secret in bytes, as in the standard.
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -157,7 +157,7 @@ pub(super) fn services(services: &[ServiceFacts]) -> Vec<Value> {
     services.iter().map(service).collect()
 }
 
-/// A service with what is known of its trouble.
+/// Returns a service with the known facts about its trouble.
 fn service(facts: &ServiceFacts) -> Value {
     let time = |ms: i64| Timestamp::from_ms(ms).to_string();
     let evidence = facts.evidence.as_deref();

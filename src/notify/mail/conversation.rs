@@ -1,6 +1,6 @@
-//! What is said to a mail server and what it answers (RFC 5321): commands, replies and the text of a mail, each within its time.
+//! The SMTP dialogue with a mail server (RFC 5321): commands, replies and the text of a mail, each with its timeout.
 //!
-//! It bounds what a server may say, and knows nothing of what its answers mean.
+//! It limits the size of replies, and does not interpret them.
 
 use std::io;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use tokio::time::timeout;
 
 use crate::egress::outbound::{Failed, Stage};
 
-/// Most lines of a reply, and most bytes of all of them.
+/// Maximum number of lines of a reply; [`REPLY_BYTES`] limits its size.
 const LINES_MAX: usize = 1_000;
 const REPLY_BYTES: usize = 64 * 1_024;
 /// Bytes of a mail that are sent within the time of one block.
 const BLOCK_BYTES: usize = 16 * 1_024;
 
-/// A connection to a mail server, in clear or encrypted.
+/// A connection to a mail server, plain or encrypted.
 pub(super) trait SmtpStream: AsyncRead + AsyncWrite + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin> SmtpStream for S {}
@@ -36,24 +36,24 @@ pub(super) struct SmtpReply {
 /// The reason why there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoReply {
-    /// The connection ended, or the time.
+    /// The connection was lost, or the time is over.
     Lost(Failed),
-    /// What came is no reply.
+    /// The received data are no reply.
     Nonsense(&'static str),
 }
 
 impl SmtpReply {
-    /// Returns true if the server does what it was asked for, or goes on.
+    /// Returns true if the server carries out the command, or continues.
     pub(super) const fn is_positive(&self) -> bool {
         matches!(self.code, 200..=399)
     }
 
-    /// The words of all lines.
+    /// Returns the texts of all lines.
     pub(super) fn text(&self) -> String {
         self.lines.join(" ")
     }
 
-    /// The words of an extension that the server offers, without its name.
+    /// Returns the parameters of an extension that the server offers.
     pub(super) fn extension(&self, name: &str) -> Option<&str> {
         let offered = self.lines.iter().skip(1).find_map(|line| {
             let (word, more) = line.split_at_checked(name.len())?;
@@ -74,7 +74,7 @@ impl<S: SmtpStream> SmtpConversation<S> {
         in_time(within, self.read_reply()).await
     }
 
-    /// Says a command and waits for its reply.
+    /// Sends a command and waits for its reply.
     pub(super) async fn ask(&mut self, command: &str, within: Duration) -> Result<SmtpReply, NoReply> {
         let asked = async {
             self.stream.write_all(format!("{command}\r\n").as_bytes()).await?;
@@ -84,7 +84,7 @@ impl<S: SmtpStream> SmtpConversation<S> {
         in_time(within, asked).await
     }
 
-    /// Sends the text of a mail and the final dot; the reply is yet to come.
+    /// Sends the text of a mail and the final dot, without waiting for the reply.
     pub(super) async fn send_mail(&mut self, text: &[u8], within: Duration) -> Result<(), NoReply> {
         for block in transparent(text).chunks(BLOCK_BYTES) {
             in_time(within, self.send(block)).await?;
@@ -92,7 +92,7 @@ impl<S: SmtpStream> SmtpConversation<S> {
         in_time(within, self.send(b".\r\n")).await
     }
 
-    /// The connection, for a conversation that goes on encrypted; `None` if the server has said more than it was asked.
+    /// Returns the connection, for an upgrade to TLS; `None` if the server has sent unrequested data.
     pub(super) fn into_stream(self) -> Option<S> {
         self.stream.buffer().is_empty().then(|| self.stream.into_inner())
     }
@@ -140,7 +140,7 @@ async fn in_time<T>(within: Duration, done: impl Future<Output = Result<T, NoRep
     timeout(within, done).await.unwrap_or(Err(NoReply::Lost(Failed::Timeout(Stage::Answering))))
 }
 
-/// The text of a mail as it goes over the wire (RFC 5321, 4.5.2): a dot that begins a line is doubled, and the last line ends.
+/// Returns the text of a mail in wire format (RFC 5321, 4.5.2): a dot at the start of a line is doubled, and the last line ends.
 fn transparent(text: &[u8]) -> Vec<u8> {
     let mut sent = Vec::with_capacity(text.len() + 64);
     for byte in text {
@@ -168,7 +168,7 @@ mod tests {
         Err(_) => "",
     };
 
-    /// What is read of what a server says before it closes.
+    /// The result of reading data that a server sends before it closes.
     async fn heard(said: &[u8]) -> Result<SmtpReply, NoReply> {
         let (client, mut server) = duplex(1_024 * 1_024);
         server.write_all(said).await.unwrap();

@@ -1,4 +1,4 @@
-//! Arithmetic and comparisons: what is not a number of 64 bits is an error, never a wrong number.
+//! Arithmetic and comparisons: a result that is not a number of 64 bits is an error, never a wrong number.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use super::meter::WorkMeter;
 use super::tree::{ArithmeticOperator, ComparisonOperator};
 use super::value::TemplateValue;
 
-/// The result of an operation on two numbers. Whole numbers stay whole but in a division by `/`.
+/// Returns the result of an operation on two numbers. Whole numbers stay whole except in a division by `/`.
 pub(super) fn calculate(
     operator: ArithmeticOperator,
     left: &TemplateValue<'_>,
@@ -56,7 +56,7 @@ fn calculate_whole(operator: ArithmeticOperator, left: i64, right: i64) -> Resul
     result.ok_or(TemplateProblem::NumberTooLarge)
 }
 
-/// The number with the other sign.
+/// Returns the negated number.
 pub(super) fn negate(value: &TemplateValue<'_>) -> Result<TemplateValue<'static>, TemplateProblem> {
     match value {
         TemplateValue::Integer(integer) => {
@@ -66,7 +66,7 @@ pub(super) fn negate(value: &TemplateValue<'_>) -> Result<TemplateValue<'static>
     }
 }
 
-/// The number as one with a fraction; a whole number beyond 2^53 loses its last digits, as in other languages.
+/// Converts to a floating-point number; a whole number beyond 2^53 loses its last digits, as in other languages.
 fn float(value: &TemplateValue<'_>) -> Result<f64, TemplateProblem> {
     match value {
         TemplateValue::Integer(integer) => Ok(*integer as f64),
@@ -79,7 +79,7 @@ fn float(value: &TemplateValue<'_>) -> Result<f64, TemplateProblem> {
     }
 }
 
-/// The result of a comparison. Values of different kinds are not equal, and have no order.
+/// Returns the result of a comparison. Values of different kinds are not equal, and have no order.
 pub(super) fn compare(
     operator: ComparisonOperator,
     (left, right): (&TemplateValue<'_>, &TemplateValue<'_>),

@@ -1,9 +1,9 @@
-//! Where a parser is: the token that comes next, and how deep it is inside blocks and expressions.
+//! The position of a parser: the next token, and the nesting depth of blocks and expressions.
 
 use super::error::{TemplateFault, TemplateProblem};
 use super::lexer::{TemplateLexer, TemplateToken, TokenKind};
 
-/// Most blocks and expressions inside each other; it bounds the stack of everything that walks the tree.
+/// Maximum nesting of blocks and expressions; it bounds the stack of all code that walks the tree.
 pub(super) const DEPTH_MAX: usize = 32;
 
 /// The next token of a template.
@@ -22,23 +22,22 @@ impl<'t> TokenCursor<'t> {
         Ok(Self { lexer, token, depth: 0 })
     }
 
-    /// The next token.
     pub(super) const fn kind(&self) -> &TokenKind<'t> {
         &self.token.kind
     }
 
-    /// The byte at which the next token begins.
+    /// The byte offset of the next token.
     pub(super) const fn offset(&self) -> usize {
         self.token.offset
     }
 
-    /// Takes the next token, whatever it is.
+    /// Takes the next token of any kind.
     pub(super) fn take(&mut self) -> Result<TemplateToken<'t>, TemplateFault> {
         let next = self.lexer.next_token()?;
         Ok(std::mem::replace(&mut self.token, next))
     }
 
-    /// Takes the next token if it is the one that is wanted. Returns whether it was.
+    /// Takes the next token if it equals `wanted`; returns true if it does.
     pub(super) fn take_if(&mut self, wanted: &TokenKind<'_>) -> Result<bool, TemplateFault> {
         let is_wanted = *self.kind() == *wanted;
         if is_wanted {
@@ -47,7 +46,7 @@ impl<'t> TokenCursor<'t> {
         Ok(is_wanted)
     }
 
-    /// Takes the token that has to come next.
+    /// Takes the required next token.
     pub(super) fn expect(
         &mut self,
         wanted: &TokenKind<'_>,
@@ -56,13 +55,13 @@ impl<'t> TokenCursor<'t> {
         if self.take_if(wanted)? { Ok(()) } else { Err(self.unexpected(expected)) }
     }
 
-    /// The fault that the next token is not what may stand here.
+    /// Returns the fault that the next token is not allowed here.
     pub(super) fn unexpected(&self, expected: &'static str) -> TemplateFault {
         let problem = TemplateProblem::Unexpected { found: self.kind().describe(), expected };
         TemplateFault { offset: self.offset(), problem }
     }
 
-    /// Goes into a block or an expression, if it is not too deep.
+    /// Enters a block or an expression, unless the nesting is too deep.
     pub(super) fn enter(&mut self) -> Result<(), TemplateFault> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
@@ -72,7 +71,7 @@ impl<'t> TokenCursor<'t> {
         Ok(())
     }
 
-    /// Leaves it.
+    /// Leaves a block or an expression.
     pub(super) const fn leave(&mut self) {
         self.depth -= 1;
     }

@@ -1,8 +1,8 @@
-//! What is wrong with a template, and where.
+//! Errors of templates, with their position.
 //!
-//! Problems are found at a byte of the template; people are shown a line and a column, both counted from 1.
+//! Problems have a byte offset in the template; people are shown a line and a column, both counted from 1.
 
-/// A template that cannot be read or filled.
+/// The error of a template that cannot be parsed or filled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
 pub struct TemplateError {
@@ -10,39 +10,39 @@ pub struct TemplateError {
     pub line: usize,
     /// The character in that line, counted from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem at this position.
     pub problem: TemplateProblem,
 }
 
-/// What is wrong.
+/// The problem of a template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateProblem {
-    /// Something that is not allowed at this place.
+    /// Something that is not allowed here.
     #[error("found {found}, expected {expected}")]
     Unexpected {
-        /// What is there.
+        /// The text that was found.
         found: String,
-        /// What could be there.
+        /// The alternatives that are allowed.
         expected: &'static str,
     },
-    /// Something that begins here and has no end.
+    /// Something without an end.
     #[error("{opening} has no end; expected {closing}")]
     Unclosed {
-        /// How it begins.
+        /// Its start.
         opening: &'static str,
-        /// How it would end.
+        /// Its missing end.
         closing: &'static str,
     },
-    /// More characters than a template may have.
+    /// More than this number of characters in a template.
     #[error("a template has at most {0} characters")]
     TooLong(usize),
-    /// A name of more characters than this.
+    /// A name of more than this number of characters.
     #[error("a name has at most {0} characters")]
     NameTooLong(usize),
-    /// Blocks and expressions inside each other, more than this.
+    /// Blocks and expressions nested deeper than this.
     #[error("blocks and expressions can be nested at most {0} deep")]
     TooDeep(usize),
-    /// Loops inside each other, more than this.
+    /// Loops nested deeper than this.
     #[error("loops can be nested at most {0} deep")]
     LoopsTooDeep(usize),
     /// A value that the message does not have.
@@ -51,9 +51,9 @@ pub enum TemplateProblem {
     /// A value of a kind that an operation does not take.
     #[error("{operation} takes {wanted}, found {found}")]
     WrongKind {
-        /// What takes the value.
+        /// The operation.
         operation: &'static str,
-        /// The kind that it takes.
+        /// The kind that it accepts.
         wanted: &'static str,
         /// The kind of the value.
         found: &'static str,
@@ -61,7 +61,7 @@ pub enum TemplateProblem {
     /// A division by zero.
     #[error("division by zero")]
     DivisionByZero,
-    /// A number outside of what can be computed with.
+    /// A number outside of the supported range.
     #[error("the number is too large")]
     NumberTooLarge,
     /// More steps or bytes than filling may take.
@@ -72,17 +72,16 @@ pub enum TemplateProblem {
     OutputTooLong(usize),
 }
 
-/// A problem at a byte of the template.
+/// A problem with its byte offset in the template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TemplateFault {
-    /// The byte at which it is, counted from 0.
+    /// The byte offset, counted from 0.
     pub(super) offset: usize,
-    /// What is wrong.
     pub(super) problem: TemplateProblem,
 }
 
 impl TemplateFault {
-    /// Finds the line and the column in the template.
+    /// Converts the offset to line and column of the template.
     pub(super) fn locate(self, source: &str) -> TemplateError {
         let before = source.get(..self.offset).unwrap_or(source);
         let (line, start) = match before.rfind('\n') {

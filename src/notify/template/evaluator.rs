@@ -1,5 +1,5 @@
-//! From an expression to its value. Each visit of a node is a step; the tree is as deep as the parser allows, so the stack is
-//! bounded.
+//! From an expression to its value. Each visit of a node is a step; the depth of the tree is limited by the parser, so the
+//! stack is bounded.
 
 use std::borrow::Cow;
 
@@ -14,42 +14,40 @@ use super::tree::{
 };
 use super::value::{LoopState, TemplateValue};
 
-/// The variable that says how far a loop is.
+/// The variable with the state of the innermost loop.
 const LOOP: &str = "loop";
 
-/// A loop under way: the name of its entry, the entry, and how far it is.
+/// A running loop.
 #[derive(Debug)]
 pub(super) struct LoopEntry<'v> {
     /// The name of the entry.
     pub(super) name: &'v str,
-    /// The entry.
     pub(super) entry: &'v Value,
-    /// How far the loop is.
+    /// The progress of the loop.
     pub(super) state: LoopState,
 }
 
-/// Evaluates expressions.
 #[derive(Debug)]
 pub(super) struct ExpressionEvaluator<'v, 'm> {
-    /// The facts by name.
+    /// The variables by name.
     pub(super) facts: &'v Map<String, Value>,
-    /// Loops under way, the innermost last.
+    /// Running loops, innermost last.
     pub(super) loops: Vec<LoopEntry<'v>>,
-    /// What is left of the work that may be done.
+    /// The remaining work.
     pub(super) meter: &'m mut WorkMeter,
 }
 
 type EvaluationResult<'v> = Result<TemplateValue<'v>, TemplateFault>;
-/// The inner one is what is missing: it is no error where a default takes its place.
+/// The inner error is a missing value, which is no error where a default replaces it.
 type LookupResult<'v> = Result<EvaluationResult<'v>, TemplateFault>;
 
 impl<'v> ExpressionEvaluator<'v, '_> {
-    /// The value of an expression.
+    /// Returns the value of an expression.
     pub(super) fn evaluate(&mut self, expression: &'v TemplateExpression<'v>) -> EvaluationResult<'v> {
         self.find(expression)?
     }
 
-    /// The value of an expression, or what it lacks if it names something that is not there.
+    /// Returns the value of an expression, or the name that is missing.
     fn find(&mut self, expression: &'v TemplateExpression<'v>) -> LookupResult<'v> {
         let offset = expression.offset;
         let fault = |problem| TemplateFault { offset, problem };
@@ -109,7 +107,7 @@ impl<'v> ExpressionEvaluator<'v, '_> {
         fact.map(TemplateValue::of)
     }
 
-    /// The first operand that is as `wanted`, or the last one: what `and` and `or` give.
+    /// Returns the first operand whose truth is `wanted`, or the last one: the result of `and` and `or`.
     fn first_that(&mut self, operands: &'v [TemplateExpression<'v>], wanted: bool) -> EvaluationResult<'v> {
         let mut last = TemplateValue::None;
         for operand in operands {
@@ -243,7 +241,7 @@ fn apply<'v>(
     })
 }
 
-/// The begin of a name, for errors.
+/// Shortens a name for errors.
 fn shorten(name: &str) -> String {
     name.chars().take(40).collect()
 }

@@ -10,7 +10,7 @@ use super::tree::{
     FilterCall, TemplateExpression, ValueTest,
 };
 
-/// Words that are no names of values.
+/// Keywords, which are no names of values.
 const RESERVED: [&str; 17] = [
     "and", "or", "not", "if", "elif", "else", "endif", "for", "in", "endfor", "is", "true", "false", "none",
     "True", "False", "None",
@@ -20,12 +20,12 @@ const VALUE: &str = "a value: a name, a number, a text in quotes or an expressio
 
 type ParseResult<'t> = Result<TemplateExpression<'t>, TemplateFault>;
 
-/// Returns true for a word that cannot be the name of a value.
+/// Returns true for a keyword.
 pub(super) fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name)
 }
 
-/// An expression of any kind.
+/// Parses an expression of any kind.
 pub(super) fn parse_expression<'t>(cursor: &mut TokenCursor<'t>) -> ParseResult<'t> {
     cursor.enter()?;
     let value = parse_any(cursor)?;
@@ -55,7 +55,7 @@ fn parse_concatenation<'t>(cursor: &mut TokenCursor<'t>) -> ParseResult<'t> {
     parse_chain(cursor, &TokenKind::Symbol("~"), parse_product, ExpressionKind::Concatenation)
 }
 
-/// One operand, or several with the same operator between them.
+/// Parses one operand, or several with the same operator between them.
 fn parse_chain<'t>(
     cursor: &mut TokenCursor<'t>,
     operator: &TokenKind<'_>,
@@ -149,7 +149,7 @@ fn parse_arithmetic<'t>(
     Ok(TemplateExpression { offset, kind: ExpressionKind::Arithmetic { first: Box::new(first), rest } })
 }
 
-/// A value with its sign, its filters, and what is asked of it.
+/// Parses a value with its sign, its filters and its test.
 fn parse_operand<'t>(cursor: &mut TokenCursor<'t>) -> ParseResult<'t> {
     let mut operand = parse_signed(cursor)?;
     let mut filters = Vec::new();
@@ -218,7 +218,7 @@ fn parse_filter<'t>(cursor: &mut TokenCursor<'t>) -> Result<FilterCall<'t>, Temp
     Ok(FilterCall { offset, filter, arguments })
 }
 
-/// A value with its members.
+/// Parses a value with its members.
 fn parse_access<'t>(cursor: &mut TokenCursor<'t>) -> ParseResult<'t> {
     let base = parse_value(cursor)?;
     let mut steps = Vec::new();

@@ -1,4 +1,4 @@
-//! The filters: from a text or value to a text, each in time and space that grow with what it reads and writes.
+//! The filters: from a text or value to a text, each in time and space linear in its input and output.
 
 use std::borrow::Cow;
 use std::io;
@@ -9,18 +9,17 @@ use serde::Serialize;
 use super::error::TemplateProblem;
 use super::meter::WorkMeter;
 
-/// What `urlencode` leaves as it is beside letters and digits.
+/// Characters that `urlencode` keeps, besides letters and digits.
 const NOT_ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
-/// What `truncate` puts in the place of what it has cut.
+/// The replacement of the text that `truncate` removes.
 const ELLIPSIS: char = '…';
 
-/// A filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TemplateFilter {
     /// The value as JSON.
     ToJson,
-    /// The text as a part of an address.
+    /// The text, percent-encoded for an address.
     UrlEncode,
     /// The text in upper case.
     Upper,
@@ -35,11 +34,11 @@ pub(super) enum TemplateFilter {
 }
 
 impl TemplateFilter {
-    /// The names of all, for errors.
+    /// The names of all filters, for errors.
     pub(super) const NAMES: &str =
         "one of the filters tojson, urlencode, upper, lower, trim, default, truncate";
 
-    /// The filter with this name.
+    /// Returns the filter with this name.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "tojson" => Self::ToJson,
@@ -53,7 +52,7 @@ impl TemplateFilter {
         })
     }
 
-    /// The fewest and the most arguments, and the same in words.
+    /// Returns the minimum and maximum number of arguments, and both in words.
     pub(super) const fn arguments(self) -> (usize, usize, &'static str) {
         match self {
             Self::ToJson | Self::UrlEncode | Self::Upper | Self::Lower | Self::Trim => {
@@ -65,7 +64,7 @@ impl TemplateFilter {
     }
 }
 
-/// A text that is written while its bytes are counted.
+/// A text whose bytes are counted while it is written.
 struct MeteredText<'m> {
     bytes: Vec<u8>,
     meter: &'m mut WorkMeter,
@@ -83,7 +82,7 @@ impl io::Write for MeteredText<'_> {
     }
 }
 
-/// The value as JSON.
+/// Returns the value as JSON.
 pub(super) fn to_json(value: &impl Serialize, meter: &mut WorkMeter) -> Result<String, TemplateProblem> {
     let mut written = MeteredText { bytes: Vec::new(), meter };
     serde_json::to_writer(&mut written, value).map_err(|_| TemplateProblem::TooMuchWork)?;
@@ -91,7 +90,7 @@ pub(super) fn to_json(value: &impl Serialize, meter: &mut WorkMeter) -> Result<S
     Ok(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// The text with everything percent-encoded but letters, digits and `-._~/`.
+/// Percent-encodes everything except letters, digits and `-._~/`.
 pub(super) fn encode_url(text: &str, meter: &mut WorkMeter) -> Result<String, TemplateProblem> {
     meter.spend_bytes(text.len())?;
     let mut encoded = String::new();
@@ -135,7 +134,7 @@ pub(super) fn trim<'v>(text: Cow<'v, str>, meter: &mut WorkMeter) -> Result<Cow<
     })
 }
 
-/// The text, or, if it has more than this many characters, one fewer of them and an ellipsis.
+/// Returns the text; if it has more than this many characters, one fewer of them and an ellipsis.
 pub(super) fn truncate<'v>(
     text: Cow<'v, str>,
     most: usize,

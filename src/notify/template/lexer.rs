@@ -1,29 +1,29 @@
-//! From the text of a template to tokens, one at a time and without looking back.
+//! From the text of a template to tokens, one at a time and without backtracking.
 //!
-//! Comments and the white space that `-` takes away are gone already. Each byte is read a bounded number of times.
+//! Comments and the white space trimmed by `-` are removed. Each byte is read a bounded number of times.
 
 use std::borrow::Cow;
 
 use super::error::{TemplateFault, TemplateProblem};
 
-/// Most characters of a name, so that looking one up has a bounded cost.
+/// Maximum length of a name in characters, so that a lookup has a bounded cost.
 pub(super) const NAME_LENGTH: usize = 64;
 
-/// Operators and punctuation; what begins with another one comes before it.
+/// Operators and punctuation; one with another as its prefix comes before it.
 const SYMBOLS: [&str; 20] =
     ["==", "!=", "<=", ">=", "//", "<", ">", "+", "-", "*", "/", "%", "~", "|", ".", ",", "(", ")", "[", "]"];
 const IN_TAGS: &str = "a name, a number, a text in quotes or an operator";
 
-/// A token, and where it begins.
+/// A token with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TemplateToken<'t> {
-    /// The byte at which it begins.
+    /// The byte offset of its start.
     pub(super) offset: usize,
-    /// What it is.
+    /// Its kind.
     pub(super) kind: TokenKind<'t>,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TokenKind<'t> {
     /// Text outside of tags.
@@ -51,7 +51,7 @@ pub(super) enum TokenKind<'t> {
 }
 
 impl TokenKind<'_> {
-    /// The token in words, for errors.
+    /// Describes the token in words, for errors.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Text(_) => "text".to_owned(),
@@ -68,10 +68,10 @@ impl TokenKind<'_> {
     }
 }
 
-/// Where the lexer is.
+/// The state of the lexer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LexerPlace {
-    /// Outside of tags; true if white space that follows is taken away.
+    /// Outside of tags; true if white space that follows is trimmed.
     Text { is_trimmed: bool },
     /// Inside `{{ … }}`.
     Output,
@@ -79,23 +79,22 @@ enum LexerPlace {
     Tag,
 }
 
-/// Reads tokens.
 #[derive(Debug)]
 pub(super) struct TemplateLexer<'t> {
     source: &'t str,
     offset: usize,
     place: LexerPlace,
-    /// Where the tag begins that is being read.
+    /// The byte offset of the present tag.
     opened_at: usize,
 }
 
 impl<'t> TemplateLexer<'t> {
-    /// A lexer at the begin of a template.
+    /// Creates a lexer at the start of a template.
     pub(super) const fn new(source: &'t str) -> Self {
         Self { source, offset: 0, place: LexerPlace::Text { is_trimmed: false }, opened_at: 0 }
     }
 
-    /// The next token; [`TokenKind::End`] again and again at the end.
+    /// Returns the next token; [`TokenKind::End`] repeatedly at the end.
     pub(super) fn next_token(&mut self) -> Result<TemplateToken<'t>, TemplateFault> {
         loop {
             let token = match self.place {
@@ -113,7 +112,7 @@ impl<'t> TemplateLexer<'t> {
         &self.source[self.offset..]
     }
 
-    /// Text up to the next tag, or the start of the tag; `None` after a comment, and for text of which nothing is left.
+    /// Reads text up to the next tag, or the start of the tag; `None` after a comment, and for text that is trimmed completely.
     fn read_text(&mut self, is_trimmed: bool) -> Result<Option<TemplateToken<'t>>, TemplateFault> {
         let (start, rest) = (self.offset, self.rest());
         if rest.is_empty() {
@@ -258,7 +257,7 @@ impl<'t> TemplateLexer<'t> {
     }
 }
 
-/// The byte at which the next tag or comment begins.
+/// Returns the byte offset of the next tag or comment.
 fn find_tag(text: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = text[from..].find('{') {

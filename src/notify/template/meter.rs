@@ -1,17 +1,17 @@
-//! The work that filling a template may take: steps and bytes, counted as they are spent.
+//! The limit of work for filling a template: steps and bytes, counted as they are spent.
 //!
-//! The language has no way to compute without end; this bounds what is left: loops inside each other and long texts that pass
-//! through many filters. Each part of the syntax tree that is visited is a step, and each byte that is read or written by
-//! an operation counts, so that what one step costs does not depend on the length of a text.
+//! The language has no unbounded computation; this limits the rest: nested loops and long texts that pass through many filters.
+//! Each visited node of the syntax tree is a step, and each byte that an operation reads or writes counts, so that the cost of
+//! one step does not depend on the length of a text.
 
 use super::error::TemplateProblem;
 
-/// Most steps.
+/// Maximum number of steps.
 pub const STEPS_MAX: u32 = 100_000;
-/// Most bytes that operations read and write, the filled template among them.
+/// Maximum number of bytes that operations read and write, including the filled template.
 pub const WORK_BYTES_MAX: usize = 2 * 1_024 * 1_024;
 
-/// What is left of the work that may be done.
+/// The remaining work for filling templates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkMeter {
     steps: u32,
@@ -25,13 +25,13 @@ impl Default for WorkMeter {
 }
 
 impl WorkMeter {
-    /// Steps that are left.
+    /// Number of remaining steps.
     #[must_use]
     pub const fn steps(&self) -> u32 {
         self.steps
     }
 
-    /// Bytes that are left.
+    /// Number of remaining bytes.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes

@@ -1,9 +1,9 @@
-//! The language of templates that people write: a part of Jinja that cannot compute without bound.
+//! The language of custom templates: a part of Jinja without unbounded computation.
 //!
-//! There are interpolation, `if`, `for` over given lists, comparisons, arithmetic and a few filters; nothing can be stored, called
-//! or repeated by a number. What filling costs is bounded by construction: length and nesting of the template, loops
-//! inside each other, steps and bytes ([`WorkMeter`]). Reading a template takes time that is linear in its length. It knows
-//! nothing of messages: facts are JSON, and are borrowed.
+//! There are interpolation, `if`, `for` over given lists, comparisons, arithmetic and a few filters; nothing can be stored,
+//! called or repeated by a number. The cost of filling is bounded by construction: length and nesting of the template, nested loops,
+//! steps and bytes ([`WorkMeter`]). Parsing a template takes time linear in its length. The language knows nothing of messages:
+//! facts are borrowed JSON.
 
 mod arithmetic;
 mod cursor;
@@ -31,10 +31,10 @@ use parser::TemplateParser;
 use renderer::TemplateRenderer;
 use tree::TemplatePart;
 
-/// Most characters of a template.
+/// Maximum length of a template in characters.
 pub const TEMPLATE_LENGTH: usize = 20_000;
 
-/// A template that has been read. It borrows from its text.
+/// A parsed template. It borrows from its text.
 #[derive(Debug)]
 pub struct MessageTemplate<'t> {
     source: &'t str,
@@ -42,10 +42,10 @@ pub struct MessageTemplate<'t> {
 }
 
 impl<'t> MessageTemplate<'t> {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// When it is too long, nested too deep, or not of this language.
+    /// When it is too long, nested too deeply, or invalid.
     pub fn parse(source: &'t str) -> Result<Self, TemplateError> {
         // A character has at least one byte, so most templates need not be counted.
         if source.len() > TEMPLATE_LENGTH && source.chars().count() > TEMPLATE_LENGTH {
@@ -56,11 +56,10 @@ impl<'t> MessageTemplate<'t> {
         Ok(Self { source, parts })
     }
 
-    /// Fills the template with facts. What it costs is taken from the meter.
+    /// Fills the template with facts. The cost is subtracted from the meter.
     ///
     /// # Errors
-    /// When it names what is not there, computes what cannot be computed, or takes more than the meter or the bound of the
-    /// output allows.
+    /// When it uses a missing value, an operation fails, or it takes more than the meter or the limit of the output allows.
     pub fn render(&self, facts: &Map<String, Value>, meter: &mut WorkMeter) -> Result<String, TemplateError> {
         let renderer = TemplateRenderer::new(facts, meter);
         renderer.render(&self.parts).map_err(|fault| fault.locate(self.source))

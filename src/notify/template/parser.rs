@@ -1,4 +1,4 @@
-//! From tokens to the parts of a template: text, `{{ … }}`, `{% if … %}` and `{% for … %}`. It reads each token once.
+//! From tokens to the parts of a template: text, `{{ … }}`, `{% if … %}` and `{% for … %}`. Each token is read once.
 
 use super::cursor::TokenCursor;
 use super::error::{TemplateFault, TemplateProblem};
@@ -6,7 +6,7 @@ use super::expression::{is_reserved, parse_expression};
 use super::lexer::TokenKind;
 use super::tree::{TemplateExpression, TemplateLoop, TemplatePart};
 
-/// Most loops inside each other.
+/// Maximum nesting of loops.
 const LOOP_DEPTH_MAX: usize = 3;
 const OUTPUT_END: &str = "`}}`, a filter or an operator";
 const TAG_END: &str = "`%}`, a filter or an operator";
@@ -14,13 +14,13 @@ const TAG_END: &str = "`%}`, a filter or an operator";
 /// The tags that end a part of a block.
 #[derive(Clone, Copy, Debug)]
 struct BlockEnd {
-    /// How the block begins, for errors.
+    /// The tag that opens the block, for errors.
     opening: &'static str,
-    /// The tag that it needs, for errors.
+    /// The tag that closes the block, for errors.
     closing: &'static str,
     /// Tags that end this part of it.
     tags: &'static [&'static str],
-    /// All tags that may come, for errors.
+    /// All tags that are allowed here, for errors.
     expected: &'static str,
 }
 
@@ -53,13 +53,13 @@ pub(super) struct TemplateParser<'t> {
 type BlockParts<'t> = (Vec<TemplatePart<'t>>, &'static str);
 
 impl<'t> TemplateParser<'t> {
-    /// The parts of a template.
+    /// Parses the parts of a template.
     pub(super) fn parse(source: &'t str) -> Result<Vec<TemplatePart<'t>>, TemplateFault> {
         let mut parser = Self { cursor: TokenCursor::new(source)?, loop_depth: 0 };
         Ok(parser.parse_parts(NO_BLOCK, 0)?.0)
     }
 
-    /// Parts up to a tag that ends them, and the name of that tag, which has been taken.
+    /// Parses parts up to a tag that ends them; returns also the name of that tag, which has been taken.
     fn parse_parts(&mut self, end: BlockEnd, opened_at: usize) -> Result<BlockParts<'t>, TemplateFault> {
         let mut parts = Vec::new();
         loop {
@@ -150,7 +150,7 @@ impl<'t> TemplateParser<'t> {
         Ok(TemplatePart::Loop(Box::new(TemplateLoop { name, list, body, otherwise })))
     }
 
-    /// The expression of a tag, up to the end of the tag.
+    /// Parses the expression of a tag, up to the end of the tag.
     fn parse_head(&mut self) -> Result<TemplateExpression<'t>, TemplateFault> {
         let expression = parse_expression(&mut self.cursor)?;
         self.cursor.expect(&TokenKind::TagEnd, TAG_END)?;

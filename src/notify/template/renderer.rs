@@ -1,4 +1,4 @@
-//! Fills a template: walks its parts and writes what comes of them, until the template, the work or the space is used up.
+//! Fills a template: walks its parts and writes their output, until the end of the template or of the limits for work and output.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::meter::WorkMeter;
 use super::tree::{TemplateLoop, TemplatePart};
 use super::value::{LoopState, TemplateValue};
 
-/// Most bytes of a filled template.
+/// Maximum size of a filled template in bytes.
 pub(super) const OUTPUT_BYTES_MAX: usize = 256 * 1_024;
 
 /// Fills one template.
@@ -25,7 +25,7 @@ impl<'v, 'm> TemplateRenderer<'v, 'm> {
         Self { evaluator, output: String::new() }
     }
 
-    /// The filled template.
+    /// Returns the filled template.
     pub(super) fn render(mut self, parts: &'v [TemplatePart<'v>]) -> Result<String, TemplateFault> {
         self.write_parts(parts)?;
         Ok(self.output)

@@ -1,4 +1,4 @@
-//! The language as tables: what templates come to, and what is said of bad ones. What hostile ones cost is in `hostile`, random ones
+//! The language as tables: outputs of templates, and errors of invalid ones. Costs of hostile ones are in `hostile`, random ones
 //! are in `random`.
 
 mod hostile;

@@ -12,18 +12,17 @@ use super::filter::TemplateFilter;
 pub(super) enum TemplatePart<'t> {
     /// Text that is copied.
     Text {
-        /// The byte at which it begins.
+        /// The byte offset of its start.
         offset: usize,
-        /// The text.
         text: &'t str,
     },
     /// `{{ … }}`
     Output(TemplateExpression<'t>),
     /// `{% if %} … {% elif %} … {% else %} … {% endif %}`
     Choice {
-        /// Conditions with what is filled in for the first that holds.
+        /// Conditions with their parts; the first true one is used.
         branches: Vec<(TemplateExpression<'t>, Vec<Self>)>,
-        /// What is filled in if none holds.
+        /// The parts if no condition is true.
         otherwise: Vec<Self>,
     },
     /// `{% for … in … %} … {% else %} … {% endfor %}`
@@ -35,24 +34,23 @@ pub(super) enum TemplatePart<'t> {
 pub(super) struct TemplateLoop<'t> {
     /// The name of the entry.
     pub(super) name: &'t str,
-    /// The list.
     pub(super) list: TemplateExpression<'t>,
-    /// What is filled in for each entry.
+    /// The parts for each entry.
     pub(super) body: Vec<TemplatePart<'t>>,
-    /// What is filled in for an empty list.
+    /// The parts for an empty list.
     pub(super) otherwise: Vec<TemplatePart<'t>>,
 }
 
-/// An expression, and where it begins.
+/// An expression with its position.
 #[derive(Debug)]
 pub(super) struct TemplateExpression<'t> {
-    /// The byte at which it begins, or of its operator.
+    /// The byte offset of its start, or of its operator.
     pub(super) offset: usize,
-    /// What it is.
+    /// Its kind.
     pub(super) kind: ExpressionKind<'t>,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Debug)]
 pub(super) enum ExpressionKind<'t> {
     /// `none`
@@ -85,7 +83,6 @@ pub(super) enum ExpressionKind<'t> {
     Test {
         /// The value that is tested.
         base: Box<TemplateExpression<'t>>,
-        /// What is asked of it.
         test: ValueTest,
         /// True for `is not`.
         is_negated: bool,
@@ -100,16 +97,15 @@ pub(super) enum ExpressionKind<'t> {
     Any(Vec<TemplateExpression<'t>>),
     /// `a < b`
     Comparison {
-        /// The operator.
         operator: ComparisonOperator,
-        /// Left and right of it.
+        /// Left and right operand.
         sides: Box<(TemplateExpression<'t>, TemplateExpression<'t>)>,
     },
     /// `a + b - …`, `a * b / …`, from left to right
     Arithmetic {
         /// The first operand.
         first: Box<TemplateExpression<'t>>,
-        /// Operators, where each is, and what follows it.
+        /// Operators, each with its byte offset and its right operand.
         rest: Vec<(ArithmeticOperator, usize, TemplateExpression<'t>)>,
     },
     /// `a ~ b ~ …`
@@ -121,24 +117,23 @@ pub(super) enum ExpressionKind<'t> {
 /// `value if condition else otherwise`
 #[derive(Debug)]
 pub(super) struct ConditionalExpression<'t> {
-    /// What decides.
     pub(super) condition: TemplateExpression<'t>,
-    /// The value if it holds.
+    /// The value if the condition is true.
     pub(super) value: TemplateExpression<'t>,
-    /// The value if it does not.
+    /// The value if the condition is false.
     pub(super) otherwise: TemplateExpression<'t>,
 }
 
-/// One member of a value, and where it is named.
+/// The access to one member of a value, with its position.
 #[derive(Debug)]
 pub(super) struct AccessStep<'t> {
-    /// The byte at which it is named.
+    /// The byte offset of the access.
     pub(super) offset: usize,
-    /// Which one.
+    /// Its kind.
     pub(super) kind: AccessKind<'t>,
 }
 
-/// How a member is named.
+/// The kind of an access.
 #[derive(Debug)]
 pub(super) enum AccessKind<'t> {
     /// `.name`
@@ -150,20 +145,19 @@ pub(super) enum AccessKind<'t> {
 /// A filter with its arguments.
 #[derive(Debug)]
 pub(super) struct FilterCall<'t> {
-    /// The byte at which it is named.
+    /// The byte offset of its name.
     pub(super) offset: usize,
-    /// The filter.
     pub(super) filter: TemplateFilter,
-    /// Its arguments, as many as it takes.
+    /// Its arguments, in the allowed number.
     pub(super) arguments: Vec<TemplateExpression<'t>>,
 }
 
-/// What `is` asks.
+/// The test of an `is` expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueTest {
-    /// There is such a value.
+    /// The value exists.
     Defined,
-    /// It is none.
+    /// The value is none.
     None,
 }
 

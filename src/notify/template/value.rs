@@ -1,5 +1,5 @@
-//! Values while a template is filled. They borrow from the message's facts and from the template; only texts that a filter
-//! or `~` has made are owned.
+//! Values during the filling of a template. They borrow from the message's facts and from the template; only texts created by
+//! a filter or `~` are owned.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -10,7 +10,6 @@ use super::error::TemplateProblem;
 use super::filter::to_json;
 use super::meter::WorkMeter;
 
-/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TemplateValue<'v> {
     /// `none`, null in JSON.
@@ -31,12 +30,11 @@ pub(super) enum TemplateValue<'v> {
     Loop(LoopState),
 }
 
-/// How far a loop is.
+/// The progress of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LoopState {
-    /// The entry, counted from 0.
+    /// The index of the entry, counted from 0.
     pub(super) index: usize,
-    /// The number of entries.
     pub(super) length: usize,
 }
 
@@ -55,7 +53,7 @@ impl LoopState {
 }
 
 impl<'v> TemplateValue<'v> {
-    /// The value of a fact.
+    /// Converts a fact.
     pub(super) fn of(fact: &'v Value) -> Self {
         match fact {
             Value::Null => Self::None,
@@ -83,7 +81,7 @@ impl<'v> TemplateValue<'v> {
         }
     }
 
-    /// Returns false for none, false, zero and what is empty.
+    /// Returns false for none, false, zero and empty values.
     pub(super) fn is_true(&self) -> bool {
         match self {
             Self::None => false,
@@ -97,7 +95,7 @@ impl<'v> TemplateValue<'v> {
         }
     }
 
-    /// The member of an object or of `loop`; `None` without one.
+    /// Returns the member of an object or of `loop`; `None` if there is none.
     pub(super) fn member(&self, name: &str) -> Option<Self> {
         match self {
             Self::Object(members) => members.get(name).map(Self::of),
@@ -106,7 +104,7 @@ impl<'v> TemplateValue<'v> {
         }
     }
 
-    /// The entry of a list, counted from 0, from its end if the index is negative; `None` without one.
+    /// Returns the entry of a list, counted from 0, or from its end if the index is negative; `None` if there is none.
     pub(super) fn entry(&self, index: i64) -> Option<Self> {
         let Self::List(entries) = self else { return None };
         let from_end = usize::try_from(index.unsigned_abs()).ok()?;
@@ -114,7 +112,7 @@ impl<'v> TemplateValue<'v> {
         entries.get(at).map(Self::of)
     }
 
-    /// The value as text: lists and objects as JSON.
+    /// Converts the value to text: lists and objects as JSON.
     pub(super) fn into_text(self, meter: &mut WorkMeter) -> Result<Cow<'v, str>, TemplateProblem> {
         Ok(match self {
             Self::None => Cow::Borrowed("none"),
@@ -127,7 +125,7 @@ impl<'v> TemplateValue<'v> {
         })
     }
 
-    /// The value as JSON.
+    /// Converts the value to JSON.
     pub(super) fn to_json(&self, meter: &mut WorkMeter) -> Result<String, TemplateProblem> {
         match self {
             Self::None => to_json(&(), meter),
@@ -150,7 +148,7 @@ fn number_text(
     meter: &mut WorkMeter,
 ) -> Result<Cow<'static, str>, TemplateProblem> {
     let mut text = String::new();
-    // Writing to a text does not fail.
+    // Writing to a `String` does not fail.
     let _ = write!(text, "{number:?}");
     meter.spend_bytes(text.len())?;
     Ok(Cow::Owned(text))

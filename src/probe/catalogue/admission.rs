@@ -1,7 +1,7 @@
-//! The conditions that the catalogue admits, and those that it gives when none are sent (contract 4.2.4).
+//! The conditions that the catalogue admits, and the default ones (contract 4.2.4).
 //!
 //! Pure functions on JSON values, shared by the validation of requests and the compilation of checks. Texts for
-//! clients are not made here.
+//! clients are made by the callers.
 
 use serde_json::{Value, json};
 
@@ -11,10 +11,10 @@ use crate::probe::condition::Operator;
 use crate::probe::header;
 use crate::probe::json_path::JsonPath;
 
-/// Most values of an `in` or `not_in` list.
+/// Maximum number of values of an `in` or `not_in` list.
 const MAX_LIST_ITEMS: usize = 50;
 
-/// Most characters of a text.
+/// Maximum length of a text, in characters.
 const MAX_TEXT_LENGTH: usize = 1000;
 
 /// A condition field as a client named it.
@@ -26,8 +26,8 @@ pub struct FieldRef<'a> {
     pub parameter: Option<&'a str>,
 }
 
-/// The condition field with this name, if the type (and, for `dns`, the subtype) has it. A subtype that does not
-/// exist has no fields; `None` means that all subtypes together are meant.
+/// Returns the condition field with this name, if the type (and, for `dns`, the subtype) has it. An unknown subtype has
+/// no fields; `None` means all subtypes together.
 #[must_use]
 pub fn field_of<'a>(definition: &Definition, subtype: Option<&str>, name: &'a str) -> Option<FieldRef<'a>> {
     let mut fields = definition.condition_fields.iter();
@@ -77,7 +77,7 @@ fn is_of_kind(kind: ConditionKind, value: &Value) -> bool {
     }
 }
 
-/// Returns the conditions that are stored when none are given, in the form in which it is stored and shown.
+/// Returns the conditions that are stored when none are given, in their stored form.
 #[must_use]
 pub fn default_conditions(check_type: CheckType, subtype: Option<&str>) -> Vec<Value> {
     let definition = definition(check_type);
@@ -89,7 +89,7 @@ pub fn default_conditions(check_type: CheckType, subtype: Option<&str>) -> Vec<V
     conditions.iter().map(record).collect()
 }
 
-/// Returns the conditions that are applied beside stored ones which do not test their fields, in the same form.
+/// Returns the conditions that always apply unless a stored one tests the same field, in the same form.
 #[must_use]
 pub fn always_conditions(check_type: CheckType) -> Vec<Value> {
     definition(check_type).always_conditions.iter().map(record).collect()

@@ -21,7 +21,7 @@ pub(super) static DEFINITION: Definition = Definition {
     interval: None,
 };
 
-/// A condition on something else must not turn a 500 into `up`, so this one stays beside it.
+/// Always applied: with only a condition on another field a 500 would otherwise be `up`.
 const STATUS_CODE: DefaultCondition = DefaultCondition {
     field: Fact::StatusCode.as_str(),
     operator: Operator::Gte,

@@ -1,5 +1,5 @@
-//! The catalogue of check types (contract 4.2): one set of definitions that the API shows, that validates what
-//! clients send, and that fills in defaults.
+//! The catalogue of check types (contract 4.2): one set of definitions, from which the API shows the types, validates
+//! requests, and fills in defaults.
 //!
 //! It knows shapes and limits of configuration fields and conditions. It reads no JSON and runs no check.
 
@@ -34,7 +34,7 @@ pub const fn definition(check_type: CheckType) -> &'static Definition {
     }
 }
 
-/// Everything the catalogue says about one check type.
+/// The definition of one check type.
 #[derive(Debug)]
 pub struct Definition {
     /// The type it describes.
@@ -71,7 +71,7 @@ pub struct Field {
     pub label: &'static str,
     /// Shown as required (its default still applies when it is left out).
     pub required: bool,
-    /// True when all its values are secrets; which parts of `auth` are, its own type says.
+    /// True when all its values are secrets; for `auth`, its own type says which parts are.
     pub secret: bool,
     /// One sentence for people.
     pub help: Option<&'static str>,
@@ -89,14 +89,14 @@ pub enum FieldKind {
     },
     /// An object of names and values; default `{}`.
     KeyValueArray {
-        /// Most entries.
+        /// Maximum number of entries.
         max_entries: usize,
     },
     /// The credentials block of contract 4.2.3; default `{"type":"none"}`.
     Auth,
     /// A text; default `""`.
     Textarea {
-        /// Most characters.
+        /// Maximum length in characters.
         max_length: usize,
     },
     /// `true` or `false`.
@@ -132,7 +132,7 @@ pub struct ConditionField {
     pub label: &'static str,
     /// Type of the values it holds.
     pub kind: ConditionKind,
-    /// The operators it knows.
+    /// The allowed operators.
     pub operators: &'static [Operator],
     /// Unit of a number.
     pub unit: Option<&'static str>,
@@ -141,7 +141,7 @@ pub struct ConditionField {
 }
 
 impl ConditionField {
-    /// A field without parameter.
+    /// Creates a field without parameter.
     const fn plain(
         fact: Fact,
         label: &'static str,
@@ -151,7 +151,7 @@ impl ConditionField {
         Self { field: fact.as_str(), label, kind, operators, unit: None, parametric: None }
     }
 
-    /// The same field with a unit.
+    /// Returns the field with a unit.
     const fn measured_in(mut self, unit: &'static str) -> Self {
         self.unit = Some(unit);
         self
@@ -173,7 +173,7 @@ pub enum ConditionKind {
     Header,
 }
 
-/// The form and the texts of the parameter of a parametric condition field is written and explained.
+/// The parameter of a parametric condition field: its form and texts.
 #[derive(Debug)]
 pub struct Parametric {
     /// `json.` or `header.`.
@@ -193,7 +193,7 @@ pub struct DefaultCondition {
     pub field: &'static str,
     /// Comparison.
     pub operator: Operator,
-    /// Value to compare with.
+    /// The value to compare with.
     pub value: i64,
     /// The status that a match means: `Degraded` or `Down`.
     pub status: CheckStatus,

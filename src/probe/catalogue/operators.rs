@@ -1,10 +1,10 @@
-//! The sets of operators that the condition fields of contract 4.2.4 know.
+//! The sets of operators for the condition fields of contract 4.2.4.
 
 use super::{ConditionField, ConditionKind};
 use crate::probe::condition::Operator;
 use crate::probe::fact::Fact;
 
-/// Durations: equality of a measured time is never meant.
+/// Durations: a measured time is never compared for equality.
 pub(super) const ORDERED: &[Operator] = &[Operator::Gt, Operator::Gte, Operator::Lt, Operator::Lte];
 
 /// Counts and other whole numbers.

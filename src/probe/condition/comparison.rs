@@ -1,8 +1,8 @@
-//! Comparing what a probe saw with what a condition says (contract 4.2.4).
+//! Comparisons of a probe's findings with the value of a condition (contract 4.2.4).
 //!
-//! Numbers that were measured are compared as `f64`, and so are those of a document with a value that has a fraction;
+//! Measured numbers are compared as `f64`, and so are numbers of a document if the condition's value has a fraction;
 //! with a whole number they are compared exactly. Values of different JSON types are never equal: `"1"` is not `1`.
-//! Missing values do not get here.
+//! Missing values are handled by the caller.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -20,7 +20,7 @@ use crate::probe::json_path::Found;
 pub(super) enum Operand {
     Number {
         value: f64,
-        /// As it is written, when it is whole.
+        /// The number as written, when it is whole.
         whole: Option<Box<str>>,
     },
     Bool(bool),
@@ -59,7 +59,7 @@ impl Operand {
         }
     }
 
-    /// The text, where it is one.
+    /// Returns the text, if the value is one.
     pub(super) fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
@@ -78,7 +78,7 @@ pub(super) enum Observed<'a> {
     Number(f64),
     Text(Cow<'a, str>),
     Body {
-        /// True when the text that was asked for is in it.
+        /// True when it contains the searched text.
         holds: bool,
     },
     List(Fact, &'a [String]),
@@ -86,7 +86,7 @@ pub(super) enum Observed<'a> {
 }
 
 impl Observed<'_> {
-    /// Returns true when the comparison that a condition makes is true.
+    /// Returns true when the comparison of a condition is true.
     pub(super) fn satisfies(&self, operator: Operator, operand: &Operand) -> bool {
         let order = || self.order(operand);
         match operator {
@@ -114,7 +114,7 @@ impl Observed<'_> {
         }
     }
 
-    /// Equal and of the same JSON type: `"1"` is not `1`. `null`, objects and lists equal nothing.
+    /// Returns true if both are equal and of the same JSON type: `"1"` is not `1`. `null`, objects and lists equal nothing.
     fn equals(&self, operand: &Operand) -> bool {
         match operand {
             Operand::Number { .. } => self.order(operand) == Some(Ordering::Equal),
@@ -128,7 +128,7 @@ impl Observed<'_> {
         }
     }
 
-    /// A text contains a text; a list contains it as one of its items.
+    /// Returns true if a text contains the operand, or a list has it as one of its items.
     fn contains(&self, operand: &Operand) -> bool {
         let Operand::Text(wanted) = operand else {
             return false;
@@ -143,7 +143,7 @@ impl Observed<'_> {
     }
 }
 
-/// Names and addresses are compared without case, texts exactly. A mail exchanger may be named without its preference.
+/// Compares an item: names and addresses without case, texts exactly. A mail exchanger may be given without preference.
 fn is_item(fact: Fact, item: &str, wanted: &str) -> bool {
     match fact {
         Fact::TxtRecords => item == wanted,

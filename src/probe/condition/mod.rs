@@ -1,8 +1,8 @@
-//! Conditions: what a service's owner calls `degraded` or `down` (contract 4.2.4).
+//! Conditions: the owner's definition of `degraded` and `down` for a service (contract 4.2.4).
 //!
-//! A [`Condition`] is compiled once from its stored record; testing it allocates nothing but for headers that occur
-//! several times. A missing value matches `neq`, `not_in` and `not_contains` only; of a value that was cut it may be
-//! impossible to say. Which records are allowed is decided by `catalogue`; where the facts come from, by each probe.
+//! A [`Condition`] is compiled once from its stored record; testing it allocates only for headers that occur several
+//! times. A missing value matches `neq`, `not_in` and `not_contains` only; a truncated value may leave the result
+//! undecided. `catalogue` decides which records are allowed; each probe supplies the facts.
 
 mod comparison;
 mod operator;
@@ -31,7 +31,7 @@ pub struct Condition {
     status: CheckStatus,
 }
 
-/// The finding that a condition looks at.
+/// The finding that a condition tests.
 #[derive(Clone, Debug)]
 enum Subject {
     Number(Fact),
@@ -42,14 +42,14 @@ enum Subject {
     Header(HeaderName),
 }
 
-/// Whether the status of a condition applies.
+/// The result of testing a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConditionState {
-    /// It does.
+    /// The status of the condition applies.
     Met,
-    /// It does not.
+    /// The status of the condition does not apply.
     Unmet,
-    /// It depends on something that was not read.
+    /// The result depends on data that were not read.
     Undecided,
 }
 
@@ -106,7 +106,7 @@ impl Condition {
         })
     }
 
-    /// The status that a match means: `Degraded` or `Down`.
+    /// The status of a match: `Degraded` or `Down`.
     #[must_use]
     pub const fn status(&self) -> CheckStatus {
         self.status
@@ -124,7 +124,7 @@ impl Condition {
         matches!(self.subject, Subject::Json(_))
     }
 
-    /// Returns true for `<fact> eq 0`, which names the lack of something rather than a wrong value.
+    /// Returns true for `<fact> eq 0`, which means that something is missing rather than wrong.
     #[must_use]
     pub fn is_none_of(&self, fact: Fact) -> bool {
         matches!(self.subject, Subject::Number(own) if own == fact)
@@ -132,14 +132,14 @@ impl Condition {
             && matches!(self.operand, Operand::Number { value, .. } if value == 0.0)
     }
 
-    /// Returns whether the facts are such that this condition's status applies.
+    /// Returns the state of the condition for these facts.
     #[must_use]
     pub fn state(&self, facts: &impl Facts) -> ConditionState {
         let compare = |seen: &Observed<'_>| ConditionState::of(seen.satisfies(self.operator, &self.operand));
         match self.subject.observe(facts, &self.operand) {
             Observation::Seen(seen) => compare(&seen),
             Observation::AtLeast(least) => match &self.operand {
-                // Whatever the number is, it is larger than the value.
+                // The real number is at least `least`, which is larger than the value.
                 Operand::Number { value, .. } if *value < least => compare(&Observed::Number(least)),
                 _ => ConditionState::Undecided,
             },
@@ -148,7 +148,7 @@ impl Condition {
         }
     }
 
-    /// One sentence for people. Numbers that were measured are shown; texts, headers and bodies never are.
+    /// Explains a match in one sentence for people, with measured numbers but without texts, headers and bodies.
     #[must_use]
     pub fn explain(&self, facts: &impl Facts) -> String {
         match self.subject {
@@ -161,17 +161,17 @@ impl Condition {
     }
 }
 
-/// The conditions that matter for the status of a check.
+/// The conditions that decide the status of a check.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DecidingConditions<'a> {
-    /// The condition with the worst status among those that are met; the first of equals.
+    /// The met condition with the worst status; the first one of several.
     pub worst: Option<&'a Condition>,
-    /// The first condition that cannot be decided and might have had a worse status.
+    /// The first undecided condition that could have had a worse status.
     pub undecided: Option<&'a Condition>,
 }
 
 impl<'a> DecidingConditions<'a> {
-    /// Tests the conditions. One that could make nothing worse is not tested.
+    /// Tests the conditions; those that could not make the status worse are skipped.
     pub fn of(conditions: &'a [Condition], facts: &impl Facts) -> Self {
         let mut deciding = Self::default();
         for condition in conditions {
@@ -188,8 +188,7 @@ impl<'a> DecidingConditions<'a> {
     }
 }
 
-/// The condition as its owner wrote it, without the value where that might repeat what a target answered or
-/// a secret.
+/// The condition as configured, without the value where it might contain a secret or part of the target's answer.
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operator = self.operator.as_str();
@@ -204,7 +203,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// A number with at most three decimals, and none where it is whole.
+/// A number with at most three decimals, without trailing zeros.
 struct Rounded(f64);
 
 impl fmt::Display for Rounded {
@@ -262,17 +261,17 @@ impl Subject {
     }
 }
 
-/// The value that a condition looks at, as far as it is known.
+/// The value that a condition tests, as far as it is known.
 enum Observation<'a> {
     Seen(Observed<'a>),
-    /// A number that is this one or larger.
+    /// A number that is at least this.
     AtLeast(f64),
-    /// It may lie behind the end of what was read.
+    /// Unknown: the value may be behind the end of the data that were read.
     Cut,
     Missing,
 }
 
-/// The values of a header as one text, joined as RFC 9110 5.2 says.
+/// Returns the values of a header as one text, joined as in RFC 9110, section 5.2.
 fn joined<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Cow<'a, str>> {
     let values = headers.get_all(name).iter();
     values

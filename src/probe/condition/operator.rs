@@ -1,4 +1,4 @@
-//! Operators of conditions: their words and what a missing value means to them (contract 4.2.4).
+//! Operators of conditions: their names and their result for a missing value (contract 4.2.4).
 
 use crate::model::word::words;
 

@@ -219,7 +219,7 @@ fn numbers_of_a_document_are_compared(
     assert_eq!(condition.matches(&facts), expected);
 }
 
-/// What was found decides; what was not found may be in the part that was not read.
+/// Facts that were found decide; a missing one may be in the part that was not read.
 #[rstest]
 #[case("body", "contains", json!("Sorry"), ConditionState::Met)]
 #[case("body", "not_contains", json!("Sorry"), ConditionState::Unmet)]

@@ -1,7 +1,7 @@
-//! Asking one name server: a fresh, connected datagram socket, and TCP when the answer does not fit a datagram.
+//! Queries to one name server: a fresh, connected datagram socket, and TCP when the answer does not fit a datagram.
 //!
-//! The port is random and the socket hears its server alone, so a forger must guess id and port. Waits without end:
-//! the caller decides when the server's time is over.
+//! The port is random and the socket receives from its server only, so a forger must guess id and port. There is no
+//! timeout here: the caller limits the server's time.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,16 +16,16 @@ use tokio::time::timeout;
 use super::question::{Heard, Question, is_refusal, may_miss_edns};
 use crate::egress::DATAGRAM_MAX_BYTES;
 
-/// The time after which a datagram is taken for lost and sent again; doubled each time.
+/// The time after which a datagram counts as lost and is sent again; doubled each time.
 const RESEND_AFTER: Duration = Duration::from_secs(1);
 
-/// The time within which a server that knows nothing must know more without EDNS.
+/// Time limit of the second question, without EDNS, after an empty answer.
 const SECOND_LOOK: Duration = Duration::from_millis(500);
 
-/// Asks `server` until it answers. `source` is where the question comes from, when that is configured.
+/// Asks `server` until it answers. `source` is the local address, when one is configured.
 ///
-/// A server that refuses the question, does not answer it or answers what nobody can read may not know EDNS: it is
-/// asked without (RFC 6891, section 7). So is one that knows nothing and does not say that it knows EDNS.
+/// A server that refuses the question, does not answer it or sends an unreadable answer may not know EDNS: it is
+/// asked again without (RFC 6891, section 7). So is one that sends an empty answer without EDNS.
 ///
 /// # Errors
 /// `InvalidData` when the server's answers cannot be read.
@@ -66,7 +66,7 @@ pub(super) async fn exchange(
     }
 }
 
-/// The answer to a question with EDNS, or the better one without.
+/// Returns the answer to a question with EDNS, or the better one without.
 async fn second_look(question: &Question, socket: &UdpSocket, first: Message) -> io::Result<Message> {
     if !may_miss_edns(&first) || first.metadata.truncation {
         return Ok(first);
@@ -100,7 +100,7 @@ async fn receive(question: &Question, socket: &UdpSocket) -> io::Result<Heard> {
     }
 }
 
-/// A message over TCP has its length in front and at most 64 KiB.
+/// Asks over TCP. A message has its length in front and at most 64 KiB.
 async fn exchange_over_tcp(
     question: &Question,
     bytes: &[u8],

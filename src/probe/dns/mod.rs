@@ -1,8 +1,8 @@
-//! DNS checks: one question, asked afresh, to the location's name servers.
+//! DNS checks: one uncached question to the location's name servers.
 //!
-//! Nothing is cached and nothing is followed: the answer is judged as the server gave it. The servers are the
-//! operator's own (configured, or the system's), never named by a service; so they do not pass the egress gate,
-//! which would forbid a resolver on the loopback.
+//! Nothing is cached and no alias is followed: the server's answer is judged as it is. The servers are the operator's
+//! own (configured, or the system's), never named by a service; so they do not pass the egress gate, which would forbid
+//! a resolver on the loopback.
 
 mod exchange;
 mod question;
@@ -29,7 +29,7 @@ use records::DnsFacts;
 
 pub(crate) use records::{aliases, texts};
 
-/// Asks, and judges the answer.
+/// Asks the question and judges the answer.
 pub(crate) async fn run(
     check: &DnsCheck,
     conditions: &[Condition],
@@ -39,7 +39,7 @@ pub(crate) async fn run(
     examine(check, conditions, toolbox, attempt).await.0
 }
 
-/// The same with the records of the answer.
+/// Runs the check and returns the records of the answer too.
 pub(crate) async fn examine(
     check: &DnsCheck,
     conditions: &[Condition],
@@ -66,8 +66,8 @@ pub(crate) async fn examine(
     (outcome, Some(facts))
 }
 
-/// A condition `*_count eq 0` (the default one) says that records are missing; so does the code, rather than
-/// `condition_failed`. Which status that means stays the condition's business.
+/// Uses the error code for missing records instead of `condition_failed` when a condition `*_count eq 0` (the default
+/// one) is met. The status remains that of the condition.
 fn without_records(outcome: Outcome, check: &DnsCheck) -> Outcome {
     let Outcome::Measured(mut measurement) = outcome else {
         return outcome;
@@ -77,7 +77,7 @@ fn without_records(outcome: Outcome, check: &DnsCheck) -> Outcome {
     Outcome::Measured(measurement)
 }
 
-/// The first server's answer that says whether the name exists.
+/// Returns the first server's answer that says whether the name exists.
 async fn answer(check: &DnsCheck, toolbox: &Toolbox, attempt: &Attempt) -> Result<Message, Stop> {
     let resolver = toolbox.resolver();
     let question = Question::about(check)
@@ -94,15 +94,15 @@ async fn answer(check: &DnsCheck, toolbox: &Toolbox, attempt: &Attempt) -> Resul
 
 /// The result of one question outside of a check.
 pub(crate) enum Reply {
-    /// A server knows whether the name exists.
+    /// An answer that says whether the name exists.
     Answer(Box<Message>),
-    /// Servers answered, none of them with an answer; what the last one said.
+    /// Servers answered, but none decisively; the code of the last one.
     Refusal(ResponseCode),
-    /// Nobody answered, or nobody could be asked.
+    /// No server answered, or none could be asked.
     Silence,
 }
 
-/// Asks the location's name servers one question. With `unvalidated`, signatures that do not hold are passed over.
+/// Asks the location's name servers one question. With `unvalidated`, invalid signatures are ignored.
 pub(crate) async fn ask(check: &DnsCheck, unvalidated: bool, toolbox: &Toolbox, deadline: Instant) -> Reply {
     let question = if unvalidated { Question::unvalidated(check) } else { Question::about(check) };
     let Some(question) = question else { return Reply::Silence };
@@ -113,8 +113,8 @@ pub(crate) async fn ask(check: &DnsCheck, unvalidated: bool, toolbox: &Toolbox, 
     }
 }
 
-/// Asks the servers in their order, each for its share of the time that is left; one that refuses, or cannot be
-/// reached, loses its turn at once.
+/// Asks the servers in their order, each for its share of the remaining time; the next one is asked at once when a
+/// server refuses or cannot be reached.
 async fn ask_in_turn(
     question: &Question,
     toolbox: &Toolbox,
@@ -142,8 +142,8 @@ async fn ask_in_turn(
     None
 }
 
-/// The reasons why no server gave an answer that counts. An answer of any kind says more than our own trouble with another
-/// server; nothing at all means silence.
+/// The reasons why no server gave a decisive answer. An answer of any kind takes precedence over trouble of this process
+/// with another server; no entry at all means silence.
 #[derive(Debug, Default)]
 struct Losses {
     refusal: Option<ResponseCode>,

@@ -1,7 +1,7 @@
-//! One question as bytes, with EDNS and without, and which messages answer it.
+//! One question as bytes, with EDNS and without, and the test whether a message answers it.
 //!
-//! A message answers when id, question and kind are right; whatever it says then is its server's word. Anything else
-//! is a stray or a forgery and is passed over.
+//! A message answers when id, question and kind are right, whatever its content. Anything else is a stray or a forgery
+//! and is ignored.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use hickory_proto::rr::RecordType;
 use crate::egress::read_answer;
 use crate::probe::spec::{DnsCheck, DnsRecord};
 
-/// Largest answer that fits every path unfragmented (DNS Flag Day 2020); larger ones should come over TCP.
+/// Largest answer that passes every path unfragmented (DNS Flag Day 2020); larger ones should come over TCP.
 const OFFERED_BYTES: u16 = 1232;
 
 const FORMERR: u16 = 1;
@@ -22,7 +22,7 @@ const BADVERS: u16 = 16;
 
 /// Length of a message's header.
 const HEADER_BYTES: usize = 12;
-/// The bit of the third byte that tells a response from a question.
+/// The bit of the third byte that is set in a response.
 const RESPONSE: u8 = 0x80;
 
 /// One question, ready to be sent to any number of servers.
@@ -34,13 +34,13 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// A question with an id that nobody can guess. `None` when the name cannot be encoded, which a compiled
-    /// check's name always can.
+    /// Creates a question with a random id. `None` when the name cannot be encoded, which never happens for a compiled
+    /// check.
     pub(super) fn about(check: &DnsCheck) -> Option<Self> {
         Self::new(check, false)
     }
 
-    /// The same, to be answered even if the answer's signatures do not hold (RFC 4035, section 3.2.2).
+    /// Creates a question that is answered even if the answer's signatures are invalid (RFC 4035, section 3.2.2).
     pub(super) fn unvalidated(check: &DnsCheck) -> Option<Self> {
         Self::new(check, true)
     }
@@ -58,17 +58,17 @@ impl Question {
         Some(Self { id: message.metadata.id, query, bytes: message.to_vec().ok()?, plain_bytes })
     }
 
-    /// The question as it goes over the wire.
+    /// The question in wire format.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The same without EDNS, for servers that do not know it.
+    /// The question without EDNS, for servers that do not know it.
     pub(super) fn plain_bytes(&self) -> &[u8] {
         &self.plain_bytes
     }
 
-    /// Whether the bytes answer this question. What nobody can read counts when it is a response with the right id.
+    /// Returns the answer in these bytes, if they answer this question. Unreadable bytes count if they have the id of the question.
     pub(super) fn answer_in(&self, bytes: &[u8]) -> Option<Heard> {
         if bytes.len() < HEADER_BYTES || bytes[..2] != self.id.to_be_bytes() {
             return None;
@@ -80,7 +80,7 @@ impl Question {
             && message.metadata.op_code == OpCode::Query;
         let repeats_question = match message.queries.as_slice() {
             [query] => *query == self.query,
-            // Servers that refuse may leave the question out.
+            // Servers that refuse may omit the question.
             [] => !matches!(message.metadata.response_code, ResponseCode::NoError | ResponseCode::NXDomain),
             _ => false,
         };
@@ -88,21 +88,21 @@ impl Question {
     }
 }
 
-/// What a server sent.
+/// A message from a server.
 #[derive(Debug)]
 pub(super) enum Heard {
-    /// Its answer.
+    /// A readable answer.
     Answer(Box<Message>),
-    /// An answer that nobody can read.
+    /// An unreadable answer.
     Unreadable,
 }
 
-/// Returns true for a refusal, which may mean EDNS alone (RFC 6891, section 7, and what is seen).
+/// Returns true for a refusal, which may be due to EDNS only (RFC 6891, section 7, and observed servers).
 pub(super) const fn is_refusal(message: &Message) -> bool {
     !matches!(message.metadata.response_code, ResponseCode::NoError | ResponseCode::NXDomain)
 }
 
-/// Returns true when a server knows nothing, and does not know EDNS either: one that does says so.
+/// Returns true for an empty answer without EDNS, which may come from a server that does not support EDNS.
 pub(super) const fn may_miss_edns(message: &Message) -> bool {
     message.answers.is_empty() && message.edns.is_none()
 }

@@ -1,7 +1,7 @@
-//! From an answer to facts: the records of the asked type, at the end of the alias chain.
+//! From an answer to facts: the records of the requested type, at the end of the alias chain.
 //!
-//! Only what belongs to the name counts: records that a server adds for other names do not. Names are in lower case
-//! and without trailing dot, because servers return them in whatever case they were asked.
+//! Only records of the name count, not those that a server adds for other names. Names are in lower case and without
+//! trailing dot, because servers return them in the case of the question.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::probe::fact::{Fact, Facts};
 use crate::probe::judgement::milliseconds;
 use crate::probe::spec::{DnsCheck, DnsRecord};
 
-/// Most aliases that lead to a name; also what ends a circle.
+/// Maximum length of an alias chain; also ends a loop.
 const MAX_ALIASES: usize = 16;
 
 /// The records of an answer.
@@ -26,7 +26,7 @@ pub(crate) struct DnsFacts {
 }
 
 impl DnsFacts {
-    /// Reads the records that were asked for.
+    /// Extracts the requested records.
     pub(super) fn read(check: &DnsCheck, message: &Message, response_time: Micros) -> Self {
         let owner = match check.record {
             DnsRecord::Cname => &check.name,
@@ -86,17 +86,17 @@ const fn list_fact(record: DnsRecord) -> Option<Fact> {
     }
 }
 
-/// The records that were asked for, as texts.
+/// The requested records, as texts.
 pub(crate) fn texts(check: &DnsCheck, message: &Message) -> Vec<String> {
     DnsFacts::read(check, message, Micros::MIN).items
 }
 
-/// The names that the aliases in this answer lead to, in their order.
+/// The targets of the aliases in this answer, in their order.
 pub(crate) fn aliases(name: &Name, message: &Message) -> Vec<String> {
     chain(name, message).into_iter().skip(1).map(name_text).collect()
 }
 
-/// The name that the aliases in this answer lead to.
+/// The last name of the alias chain in this answer.
 fn end_of_aliases<'a>(name: &'a Name, message: &'a Message) -> &'a Name {
     chain(name, message).last().copied().unwrap_or(name)
 }
@@ -125,13 +125,13 @@ fn text_of(record: DnsRecord, data: &RData) -> Option<String> {
     }
 }
 
-/// The strings of a TXT record are one text (RFC 7208, section 3.3).
+/// Joins the strings of a TXT record (RFC 7208, section 3.3).
 fn joined(text: &TXT) -> String {
     let bytes: Vec<u8> = text.txt_data.iter().flat_map(|part| part.iter().copied()).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Lower case, without trailing dot; the root stays a dot.
+/// Returns the name in lower case, without trailing dot; the root is a dot.
 fn name_text(name: &Name) -> String {
     let mut text = name.to_ascii();
     text.make_ascii_lowercase();

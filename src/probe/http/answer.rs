@@ -1,4 +1,4 @@
-//! The answer to one request, within limits: status, headers, and as much of the body as is wanted.
+//! The response to one request, within limits: status, headers, and the needed part of the body.
 //!
 //! A hostile server decides neither how much memory a check takes nor how long it reads: reading stops at the limit.
 
@@ -7,15 +7,15 @@ use http::{HeaderMap, StatusCode, Version};
 
 use crate::probe::http::coding::{BodyReader, Refusal};
 
-/// Most bytes of a body that are received, compressed as they come.
+/// Maximum number of received body bytes, as transferred (compressed).
 const RECEIVED_MAX_BYTES: usize = 8 << 20;
 
-/// The part of a body that is taken in.
+/// The part of a body that is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Intake {
-    /// So many bytes of the decoded body are enough.
+    /// Maximum number of decoded body bytes.
     pub(super) max_bytes: usize,
-    /// True when the body is kept; otherwise it is counted.
+    /// True when the body is kept; otherwise its bytes are only counted.
     pub(super) keeps: bool,
 }
 
@@ -27,25 +27,25 @@ pub(super) struct Answer {
     pub(super) body: Received,
 }
 
-/// As much of a body as was received.
+/// The received part of a body.
 #[derive(Default)]
 pub(super) struct Received {
-    /// Bytes that were received, as they came.
+    /// Number of received bytes, as transferred.
     pub(super) length: usize,
-    /// True when there would have been more.
+    /// True when the body is longer.
     pub(super) is_cut: bool,
     /// The body, when it is kept.
     pub(super) reader: Option<BodyReader>,
 }
 
 impl Received {
-    /// Nothing yet of a body with these headers.
+    /// Starts to receive a body with these headers.
     pub(super) fn begin(headers: &HeaderMap, intake: Intake) -> Result<Self, Refusal> {
         let reader = if intake.keeps { Some(BodyReader::new(headers, intake.max_bytes)?) } else { None };
         Ok(Self { length: 0, is_cut: false, reader })
     }
 
-    /// Takes in a piece; whether more is wanted.
+    /// Adds a chunk; returns true if more is wanted.
     pub(super) async fn add(&mut self, piece: &[u8], intake: Intake) -> Result<bool, Refusal> {
         self.length = self.length.saturating_add(piece.len());
         match &mut self.reader {
@@ -56,12 +56,12 @@ impl Received {
 }
 
 impl Answer {
-    /// True when the server said how long the body is.
+    /// Returns true when the server announced the length of the body.
     pub(super) fn announces_length(&self) -> bool {
         self.headers.contains_key(CONTENT_LENGTH) && !self.headers.contains_key(TRANSFER_ENCODING)
     }
 
-    /// The length of the body: what was received, or what the server announced when that was cut.
+    /// The length of the body: the received length, or the announced one when the body was truncated.
     pub(super) fn content_length(&self) -> Option<u64> {
         if self.body.is_cut {
             self.headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()

@@ -1,4 +1,4 @@
-//! A body as text. It is decoded while it is searched, so it is never held twice.
+//! The text of a body. It is decoded while it is searched, so it is never held twice.
 
 use std::ops::ControlFlow;
 
@@ -13,19 +13,19 @@ use crate::probe::text_search::TextSearch;
 
 /// Bytes that are decoded at a time.
 const PIECE_BYTES: usize = 8 << 10;
-/// Most bytes of JSON in another encoding than UTF-8, which is kept a second time.
+/// Maximum size of JSON in another encoding than UTF-8, which is kept a second time.
 const TRANSCODED_MAX_BYTES: usize = 512 << 10;
 
-/// The body of an answer, or the beginning of it.
+/// The body of a response, or the start of it.
 pub(super) struct BodyText {
     body: DecodedBody,
     encoding: &'static Encoding,
-    /// JSON as UTF-8, when the body is not, and whether it was cut.
+    /// JSON transcoded to UTF-8, when the body is not UTF-8, and whether it was truncated.
     transcoded: Option<(String, bool)>,
 }
 
 impl BodyText {
-    /// Finds out how the body is encoded. With `is_json`, a body that is declared to be no UTF-8 is transcoded.
+    /// Determines the encoding of the body. With `is_json`, a body in a declared encoding other than UTF-8 is transcoded.
     pub(super) fn new(body: DecodedBody, headers: &HeaderMap, is_json: bool) -> Self {
         let lines: Vec<_> = headers.get_all(CONTENT_TYPE).iter().map(HeaderValue::as_bytes).collect();
         let lines = lines.join(&b',');
@@ -40,7 +40,7 @@ impl BodyText {
         text
     }
 
-    /// Whether a text is in the body.
+    /// Searches the body for a text.
     pub(super) fn search(&self, wanted: &str) -> TextPresence {
         if self.holds(wanted) {
             TextPresence::Present
@@ -81,14 +81,14 @@ impl BodyText {
         (text, self.body.is_cut || decoded.is_break())
     }
 
-    /// Gives the text piece by piece. What is no text in its encoding becomes U+FFFD.
+    /// Passes the text to `give` in chunks. Invalid bytes of its encoding become U+FFFD.
     fn decode(&self, mut give: impl FnMut(&str) -> ControlFlow<()>) -> ControlFlow<()> {
         let mut decoder = self.encoding.new_decoder_with_bom_removal();
         let mut text = String::new();
         for piece in self.body.bytes.chunks(PIECE_BYTES) {
             text.clear();
             text.reserve(decoder.max_utf8_buffer_length(piece.len()).unwrap_or(PIECE_BYTES * 4));
-            // There is room for everything.
+            // `text` has room for the whole output.
             let _ = decoder.decode_to_string(piece, &mut text, false);
             give(&text)?;
         }

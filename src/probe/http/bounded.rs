@@ -1,12 +1,12 @@
-//! Bytes of a stranger, kept up to a limit: neither their number nor the memory behind them exceeds it.
+//! Buffers for untrusted bytes with a limit: neither the length nor the allocated memory exceeds it.
 
-/// Appends as much of `piece` as fits into `max_bytes`. A vector that grows by itself may reserve twice of that.
+/// Appends as much of `piece` as fits into `max_bytes`. A vector that grows by itself may reserve twice as much.
 pub(super) fn append(kept: &mut Vec<u8>, piece: &[u8], max_bytes: usize) {
     let taken = &piece[..piece.len().min(max_bytes.saturating_sub(kept.len()))];
     let needed = kept.len() + taken.len();
     if needed > kept.capacity() {
         let doubled = needed.max(kept.capacity() * 2);
-        // The last growth is the dearest: old and new memory are there at once.
+        // The last reallocation is the most expensive: old and new memory exist at the same time.
         let capacity = if doubled > max_bytes / 4 { max_bytes } else { doubled };
         kept.reserve_exact(capacity - kept.len());
     }

@@ -1,19 +1,19 @@
-//! The encoding of a body, found as browsers find it (WHATWG HTML, "determining the character encoding").
+//! The encoding of a body, determined as in browsers (WHATWG HTML, "determining the character encoding").
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// The bytes at the beginning of a page in which its own word for the encoding counts.
+/// Number of bytes at the start of a page in which its own declaration of an encoding counts.
 const PRESCAN_BYTES: usize = 1024;
 
-/// The encoding of a text: what its first bytes mark, what the server says, what a page says about itself; and if nobody
-/// says anything, UTF-8 where that is possible. `is_cut`: there are more bytes.
+/// Returns the encoding of a text, in this order: its byte order mark, the server's header, the page's own declaration,
+/// UTF-8 where that is possible. `is_cut`: there are more bytes.
 pub(super) fn encoding_of(content_type: Option<&str>, bytes: &[u8], is_cut: bool) -> &'static Encoding {
     declared_encoding(content_type, bytes)
         .or_else(|| is_page(content_type, bytes).then(|| encoding_in_page(bytes)).flatten())
         .unwrap_or_else(|| if is_utf8(bytes, is_cut) { UTF_8 } else { WINDOWS_1252 })
 }
 
-/// The encoding that the first bytes mark or the server says.
+/// Returns the encoding of the byte order mark or the server's header.
 pub(super) fn declared_encoding(content_type: Option<&str>, bytes: &[u8]) -> Option<&'static Encoding> {
     let marked = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
     marked.or_else(|| labelled(MediaType::of(content_type?).charset?.as_bytes()))
@@ -23,17 +23,17 @@ fn labelled(label: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label)
 }
 
-/// What a `Content-Type` says.
+/// A parsed `Content-Type`.
 #[derive(Default)]
 struct MediaType {
-    /// In lower case.
+    /// Type and subtype in lower case.
     kind: String,
     charset: Option<String>,
 }
 
 impl MediaType {
-    /// The last one of a list counts; where several name the same kind, the last `charset` (WHATWG Fetch, "extract a MIME
-    /// type").
+    /// Parses the last media type of a list; where several name the same type, the last `charset` counts (WHATWG Fetch,
+    /// "extract a MIME type").
     fn of(content_type: &str) -> Self {
         let mut found = Self::default();
         for text in split_unquoted(content_type, b',') {
@@ -50,7 +50,7 @@ impl MediaType {
     }
 }
 
-/// The parts of a text between separators that stand in no quotes.
+/// Splits a text at separators outside of quotes.
 fn split_unquoted(text: &str, separator: u8) -> Vec<&str> {
     let (mut parts, mut start, mut is_quoted, mut is_escaped) = (Vec::new(), 0, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -69,14 +69,14 @@ fn split_unquoted(text: &str, separator: u8) -> Vec<&str> {
     parts
 }
 
-/// The value of a parameter, if it has this name, without its quotes.
+/// Returns the value of a parameter, if it has this name, without its quotes.
 fn parameter(part: &str, name: &str) -> Option<String> {
     let (key, value) = part.split_once('=')?;
     let value = value.trim().trim_matches(['"', '\'']).replace('\\', "");
     key.trim().eq_ignore_ascii_case(name).then_some(value)
 }
 
-/// Returns true for HTML and XML, which may name their encoding themselves.
+/// Returns true for HTML and XML, which may declare their encoding themselves.
 fn is_page(content_type: Option<&str>, bytes: &[u8]) -> bool {
     match content_type.map(|text| MediaType::of(text).kind) {
         Some(kind) if !kind.is_empty() => kind.ends_with("html") || kind.ends_with("xml"),
@@ -84,8 +84,8 @@ fn is_page(content_type: Option<&str>, bytes: &[u8]) -> bool {
     }
 }
 
-/// The encoding that a page names in its first bytes: `<?xml encoding=…?>`, `<meta charset=…>`, or
-/// `<meta http-equiv=content-type content=…>`. Whoever could read it was not reading UTF-16.
+/// Returns the encoding that a page declares in its first bytes: `<?xml encoding=…?>`, `<meta charset=…>`, or
+/// `<meta http-equiv=content-type content=…>`. A declared UTF-16 cannot be true, since the declaration was readable.
 fn encoding_in_page(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = bytes[..bytes.len().min(PRESCAN_BYTES)].to_ascii_lowercase();
     let in_xml = head.starts_with(b"<?xml").then(|| {
@@ -119,15 +119,15 @@ fn encoding_in_meta(head: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// The encoding that the attributes of a `meta` name: `charset`, or `content` where `http-equiv` says what it is.
+/// Returns the encoding that the attributes of a `meta` declare: `charset`, or `content` with a matching `http-equiv`.
 fn encoding_in_attributes(attributes: &[(&[u8], &[u8])]) -> Option<&'static Encoding> {
     let value = |name: &[u8]| attributes.iter().find(|(found, _)| *found == name).map(|(_, value)| *value);
     let content = value(b"http-equiv").filter(|value| *value == b"content-type").and(value(b"content"));
     value(b"charset").and_then(labelled).or_else(|| value_after(content?, b"charset"))
 }
 
-/// The attributes of a tag, name and value (WHATWG HTML, "get an attribute"). It ends at the end of the tag, or where an
-/// attribute is cut.
+/// The attributes of a tag, name and value (WHATWG HTML, "get an attribute"). Ends at the end of the tag, or where an
+/// attribute is truncated.
 struct Attributes<'a> {
     rest: &'a [u8],
 }
@@ -175,7 +175,7 @@ fn is_name_end(byte: &u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>')
 }
 
-/// The encoding that stands behind `name` and an equals sign.
+/// Returns the encoding that follows `name` and an equals sign.
 fn value_after(text: &[u8], name: &[u8]) -> Option<&'static Encoding> {
     let behind = &text[position(text, name)? + name.len()..];
     let value = behind.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
@@ -190,7 +190,7 @@ fn position(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// Returns true for UTF-8, whose last character may be cut if there are more bytes.
+/// Returns true for UTF-8; its last character may be truncated if there are more bytes.
 fn is_utf8(bytes: &[u8], is_cut: bool) -> bool {
     std::str::from_utf8(bytes).map_or_else(|error| is_cut && error.error_len().is_none(), |_| true)
 }

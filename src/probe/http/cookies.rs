@@ -1,4 +1,4 @@
-//! Cookies that answers set on the way (RFC 6265, section 5), for the requests that follow in the same check.
+//! Cookies that responses set during a check (RFC 6265, section 5), for the following requests of the same check.
 //!
 //! They live as long as the check. Values are never shown.
 
@@ -10,11 +10,11 @@ use http::header::{COOKIE, DATE, SET_COOKIE};
 use http::{HeaderMap, HeaderValue};
 use url::Url;
 
-/// Most cookies of one check.
+/// Maximum number of cookies of one check.
 const COOKIES_MAX: usize = 100;
-/// Most bytes of one `Set-Cookie`, as in browsers.
+/// Maximum length of one `Set-Cookie` in bytes, as in browsers.
 const COOKIE_MAX_BYTES: usize = 4_096;
-/// Most bytes of all names and values: what servers take in one line.
+/// Maximum length of all names and values in bytes: servers accept that much in one line.
 const TOTAL_MAX_BYTES: usize = 16 << 10;
 
 /// The cookies of one check.
@@ -25,7 +25,7 @@ struct Cookie {
     name: Vec<u8>,
     value: Vec<u8>,
     host: String,
-    /// True when hosts below `host` get it as well.
+    /// True when subdomains of `host` get it as well.
     has_domain: bool,
     path: String,
     is_secure: bool,
@@ -38,7 +38,7 @@ impl std::fmt::Debug for CookieJar {
 }
 
 impl CookieJar {
-    /// Takes the cookies of an answer that came from `url`.
+    /// Stores the cookies of a response from `url`.
     pub(super) fn take(&mut self, url: &Url, headers: &HeaderMap) {
         let now =
             headers.get(DATE).and_then(date).unwrap_or(SystemTime::UNIX_EPOCH + Duration::from_hours(24));
@@ -52,8 +52,8 @@ impl CookieJar {
         }
     }
 
-    /// The line `Cookie` of a request: what the owner configured for it, unless an answer has replaced it, and what was
-    /// set.
+    /// Returns the `Cookie` header of a request: the configured cookies, unless a response has replaced them, and those
+    /// that were set.
     pub(super) fn line(&self, url: &Url, configured: Option<&HeaderMap>) -> Option<HeaderValue> {
         let mut set: Vec<&Cookie> = self.0.iter().filter(|cookie| cookie.is_for(url)).collect();
         if set.is_empty() {
@@ -75,7 +75,7 @@ impl CookieJar {
 }
 
 impl Cookie {
-    /// Reads `Set-Cookie` (RFC 6265, section 5.2 and 5.3), and whether the cookie is over already.
+    /// Parses `Set-Cookie` (RFC 6265, section 5.2 and 5.3); returns also whether the cookie has expired.
     fn parse(line: &[u8], url: &Url, now: SystemTime) -> Option<(Self, bool)> {
         let host = url.host_str()?;
         let mut parts = line.split(|byte| *byte == b';');
@@ -103,18 +103,18 @@ impl Cookie {
             }
         }
         let is_over = max_age.unwrap_or_else(|| expires.is_some_and(|expires| expires <= now));
-        // A connection in clear sets no cookie for secure ones.
+        // A plain-text connection cannot set secure cookies.
         (!cookie.is_secure || url.scheme() == "https").then_some((cookie, is_over))
     }
 
-    /// Makes it one for a whole domain; `None` when the host is not in that.
+    /// Widens the cookie to a whole domain; `None` when the host is not in it.
     fn widen(&mut self, domain: &str) -> Option<()> {
         let domain = domain.strip_prefix('.').unwrap_or(domain).to_ascii_lowercase();
         if domain == self.host {
             self.has_domain = domain.contains('.');
             return Some(());
         }
-        // A domain without a dot is everybody's.
+        // A domain without a dot would match all its subdomains.
         if !domain.contains('.') || !is_below(&self.host, &domain) {
             return None;
         }
@@ -126,7 +126,7 @@ impl Cookie {
         (&self.name, &self.host, &self.path) == (&other.name, &other.host, &other.path)
     }
 
-    /// RFC 6265, section 5.4.
+    /// Returns true if a request to this URL sends the cookie (RFC 6265, section 5.4).
     fn is_for(&self, url: &Url) -> bool {
         let host = url.host_str().unwrap_or_default();
         let is_host = host == self.host || (self.has_domain && is_below(host, &self.host));
@@ -147,7 +147,7 @@ fn pair(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((text[..at].trim_ascii(), text[at + 1..].trim_ascii()))
 }
 
-/// RFC 6265, section 5.1.4: the path up to its last slash.
+/// Returns the path up to its last slash (RFC 6265, section 5.1.4).
 fn default_path(path: &str) -> &str {
     match path.rfind('/') {
         Some(at) if at > 0 => &path[..at],
@@ -168,7 +168,7 @@ fn has_digit_above_zero(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
 }
 
-/// A date, also with hyphens, as many servers write it.
+/// Parses a date, also with hyphens, as many servers write it.
 fn date(value: &HeaderValue) -> Option<SystemTime> {
     let text = value.to_str().ok()?;
     httpdate::parse_http_date(text).or_else(|_| httpdate::parse_http_date(&text.replace('-', " "))).ok()

@@ -1,6 +1,6 @@
 //! Drives an HTTP connection in the task of its check: no task is spawned, and dropping the check drops everything.
 //!
-//! HTTP/2 wants an executor for its connection; [`Chores`] is one that only remembers what there is to drive.
+//! HTTP/2 needs an executor for its connection; [`Chores`] is one that only collects its futures.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -20,7 +20,7 @@ impl Chores {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Polls all chores, also those that come up meanwhile.
+    /// Polls all futures, including those added meanwhile.
     fn poll(&self, context: &mut Context<'_>) {
         let mut waiting = Vec::new();
         loop {
@@ -41,7 +41,7 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Chores {
     }
 }
 
-/// A connection with its chores.
+/// A connection with its futures.
 pub(super) struct Driver<C> {
     connection: Option<C>,
     chores: Option<Chores>,
@@ -52,7 +52,7 @@ impl<C: Future<Output = hyper::Result<()>> + Unpin> Driver<C> {
         Self { connection: Some(connection), chores }
     }
 
-    /// Waits for `wanted` while keeping the connection going. An error of the connection reaches `wanted` by itself.
+    /// Waits for `wanted` while driving the connection. An error of the connection is returned through `wanted`.
     pub(super) async fn until<T>(&mut self, wanted: impl Future<Output = T>) -> T {
         let mut wanted = pin!(wanted);
         poll_fn(|context| {

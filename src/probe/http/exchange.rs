@@ -1,6 +1,6 @@
 //! One request and its response over an open connection, HTTP/1.1 or HTTP/2.
 //!
-//! The head of a response is read as browsers read it. What errors mean is said by `unanswered`.
+//! The head of a response is parsed as in browsers. Errors are interpreted by `unanswered`.
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ use crate::probe::http::unanswered::{NoAnswer, broken};
 use crate::probe::link::Link;
 use crate::probe::stop::Stop;
 
-/// HTTP/2: what a server may send before we have read it.
+/// HTTP/2: number of bytes that a server may send before they are read.
 const WINDOW_BYTES: u32 = 256 * 1024;
 
-/// Sends a request and takes in the response, until the attempt's deadline. The body of an answer that is not
-/// `is_final` is not waited for.
+/// Sends a request and receives the response, until the attempt's deadline. The body of a response that is not
+/// `is_final` is not read.
 pub(super) async fn exchange(
     link: Link,
     request: Request<Full<Bytes>>,
@@ -95,7 +95,7 @@ impl<F: Fn(&Answer) -> bool> Conversation<'_, F> {
         } else if self.intake.keeps && answer.announces_length() {
             return Err(too_late(true).into());
         } else {
-            // An answer without end: what came of it in time counts, and it answered with its first byte.
+            // A response without end: the part received in time counts, and the response time is that of its first byte.
             answer.body.is_cut = true;
         }
         Ok(answer)
@@ -126,7 +126,7 @@ async fn take_in<C: Future<Output = hyper::Result<()>> + Unpin>(
     Ok(())
 }
 
-/// Heads are read as browsers read them: folded lines are joined (RFC 9112, section 5.2), lines that are no header are
+/// Parser settings as in browsers: folded lines are joined (RFC 9112, section 5.2), lines that are no header are
 /// dropped.
 fn http1_settings() -> http1::Builder {
     let mut settings = http1::Builder::new();

@@ -1,6 +1,6 @@
-//! The facts about an HTTP answer that conditions may ask for.
+//! The facts about an HTTP response that conditions may test.
 //!
-//! The body is there only when it was kept. It is never held twice: a mebibyte of a stranger's bytes stays one.
+//! The body is present only when it was kept. It is never held twice.
 
 use std::borrow::Cow;
 
@@ -16,18 +16,18 @@ use crate::probe::http::redirect::Trail;
 use crate::probe::judgement::milliseconds;
 use crate::probe::stop::Stop;
 
-/// How the body of an answer is read.
+/// The settings for reading the body of a response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading<'a> {
-    /// True when a condition asks for a field of a JSON document.
+    /// True when a condition tests a field of a JSON document.
     pub(super) is_json: bool,
     /// Permits for decoding with a window.
     pub(super) windows: &'a Semaphore,
-    /// The end of the time for it.
+    /// The deadline of reading.
     pub(super) deadline: Instant,
 }
 
-/// An answer as conditions see it.
+/// A response as the source of facts for conditions.
 pub(super) struct HttpFacts<'a> {
     response_time: Micros,
     status: u16,
@@ -40,8 +40,8 @@ pub(super) struct HttpFacts<'a> {
 }
 
 impl<'a> HttpFacts<'a> {
-    /// Decodes what is left of the body, if it was kept, until the deadline. An answer that came in time but was not
-    /// decoded in time is our own delay.
+    /// Decodes the rest of the body, if it was kept, until the deadline. A response that arrived in time but was not decoded
+    /// in time counts as a delay of this process.
     pub(super) async fn of(
         answer: Answer,
         trail: &'a Trail<'a>,
@@ -77,7 +77,7 @@ impl Facts for HttpFacts<'_> {
             Fact::ResponseTimeMs => Some(milliseconds(self.response_time)),
             Fact::StatusCode => Some(f64::from(self.status)),
             Fact::RedirectsFollowed => u32::try_from(self.trail.redirects()).ok().map(f64::from),
-            // An announced length beyond 4 GiB is as good as 4 GiB for every comparison that makes sense.
+            // An announced length beyond 4 GiB is equivalent to 4 GiB for every sensible comparison.
             Fact::ContentLength => {
                 self.content_length.map(|length| f64::from(u32::try_from(length).unwrap_or(u32::MAX)))
             }

@@ -1,6 +1,6 @@
-//! Stamps of the moments that matter: the last byte of the request leaving, the first of the response arriving.
+//! Timestamps of two moments: the last byte of the request sent, the first byte of the response received.
 //!
-//! Taken at the actual read and write, below the HTTP library, so that neither its buffering nor ours is measured.
+//! Taken at the actual read and write, below the HTTP library, so that no buffering is measured.
 
 use std::io;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use crate::probe::link::Link;
 #[derive(Debug)]
 pub(super) struct Stamps {
     base: Instant,
-    /// Nanoseconds after `base`; zero: not yet.
+    /// Nanoseconds after `base`; zero while unset.
     sent_ns: AtomicU64,
     first_byte_ns: AtomicU64,
 }
@@ -27,7 +27,7 @@ impl Stamps {
         Self { base: Instant::now(), sent_ns: AtomicU64::new(0), first_byte_ns: AtomicU64::new(0) }
     }
 
-    /// Returns the moments at which the request had left and the response began, once both have happened.
+    /// Returns the moments at which the request was sent and the response started, once both have happened.
     pub(super) fn response(&self) -> Option<(Instant, Instant)> {
         let first_byte = self.at(&self.first_byte_ns)?;
         Some((self.at(&self.sent_ns).unwrap_or(self.base), first_byte))
@@ -43,7 +43,7 @@ impl Stamps {
     }
 
     fn wrote(&self) {
-        // What is written after the response began (window updates of HTTP/2) is no longer the request.
+        // Bytes written after the response has started (window updates of HTTP/2) are not part of the request.
         if self.first_byte_ns.load(Ordering::Relaxed) == 0 {
             self.sent_ns.store(self.now_ns(), Ordering::Relaxed);
         }
@@ -56,7 +56,7 @@ impl Stamps {
     }
 }
 
-/// A connection with stamps. Dropping it ends the exchange, whatever became of it, and leaves no port behind.
+/// A connection with timestamps. Dropping it ends the exchange in any state and leaves no port behind.
 #[derive(Debug)]
 pub(super) struct Meter {
     link: Link,
@@ -108,7 +108,7 @@ impl AsyncWrite for Meter {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Dropping a connection in clear resets it; an orderly end before that would be one system call for nothing.
+        // Dropping a plain-text connection resets it; an orderly end before that would be a needless system call.
         if self.link.is_plain() {
             return Poll::Ready(Ok(()));
         }

@@ -1,7 +1,7 @@
-//! HTTP checks: one request, its redirects, and what the final answer says.
+//! HTTP checks: one request, its redirects, and the judgement of the final response.
 //!
-//! Every hop is a new connection that passes the egress gate again. Nothing of a response leaves this module but its
-//! status and what conditions ask for; bodies and headers are never put into a text.
+//! Every hop is a new connection that passes the egress gate again. Only the status of a response and the facts that
+//! conditions test leave this module; bodies and headers are never put into a text.
 
 mod answer;
 mod body_text;
@@ -37,7 +37,7 @@ use facts::{HttpFacts, Reading};
 use redirect::{Hop, Trail};
 use unanswered::NoAnswer;
 
-/// Time for decoding what is left of a body that was read until the end of the check's time.
+/// Time for decoding the rest of a body that was received until the end of the check's time.
 const DECODING_TIME: Duration = Duration::from_millis(100);
 
 pub(crate) async fn run(
@@ -86,7 +86,7 @@ struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// Goes from hop to hop until an answer is final. Only the target itself is proven on both address families.
+    /// Follows redirects until a response is final. Only the target itself is tested on both address families.
     async fn follow(
         &self,
         trail: &mut Trail<'_>,
@@ -129,7 +129,7 @@ impl Visit<'_> {
         self.ask_again(talked, hop, attempt).await
     }
 
-    /// Asks once more where the server has not processed the request, over a new connection.
+    /// Repeats a request that the server has not processed, over a new connection.
     async fn ask_again(
         &self,
         talked: Result<Answer, NoAnswer>,

@@ -1,7 +1,7 @@
-//! Redirects: which answers are one, where they lead, and what may be taken along.
+//! Redirects: which responses are one, where they lead, and which parts of the request are kept.
 //!
-//! To another origin nothing that the owner configured is taken: no header, no credential, no body; and what was
-//! left behind once does not come back. Cookies that answers set go where browsers send them. Only `http` and `https` are followed, 10 hops at most, none twice.
+//! To another origin no configured data are sent: no header, no credential, no body; and they are not sent again after
+//! that. Cookies set by responses are sent as in browsers. Only `http` and `https` are followed, at most 10 hops, none twice.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::probe::http::cookies::CookieJar;
 use crate::probe::spec::HttpCheck;
 use crate::probe::stop::Stop;
 
-/// Most redirects that are followed (contract 4.2.2).
+/// Maximum number of redirects that are followed (contract 4.2.2).
 const HOPS_MAX: usize = 10;
 
 /// One request of a check.
@@ -24,25 +24,23 @@ const HOPS_MAX: usize = 10;
 pub(super) struct Hop<'a> {
     /// The address of the request.
     pub(super) url: Cow<'a, Url>,
-    /// The same, taken apart.
+    /// The parsed address.
     pub(super) endpoint: Cow<'a, Endpoint>,
-    /// The request method.
     pub(super) method: Method,
-    /// The owner's headers, as long as they may be sent.
+    /// The configured headers, as long as they may be sent.
     pub(super) configured: Option<&'a HeaderMap>,
-    /// The request body.
     pub(super) body: Bytes,
-    /// Cookies that were set on the way, besides those that are configured.
+    /// Cookies that were set by responses, besides the configured ones.
     pub(super) cookies: Option<HeaderValue>,
 }
 
-/// Returns true for an answer that is a redirect and names a location.
+/// Returns true for a redirect response that names a location.
 pub(super) fn points_elsewhere(status: StatusCode, headers: &HeaderMap) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) && headers.contains_key(LOCATION)
 }
 
 impl<'a> Hop<'a> {
-    /// Returns the hop that an answer leads to; `None` when it is final.
+    /// Returns the hop that a response leads to; `None` when it is final.
     pub(super) fn redirected(&self, status: StatusCode, headers: &HeaderMap) -> Result<Option<Self>, Stop> {
         if !points_elsewhere(status, headers) {
             return Ok(None);
@@ -65,7 +63,7 @@ impl<'a> Hop<'a> {
         }))
     }
 
-    /// RFC 9110, section 15.4, and what browsers do with a redirected POST.
+    /// Returns the method after a redirect (RFC 9110, section 15.4, and browsers for a redirected POST).
     fn method_after(&self, status: StatusCode) -> Method {
         match status {
             StatusCode::SEE_OTHER if self.method != Method::HEAD => Method::GET,
@@ -75,7 +73,7 @@ impl<'a> Hop<'a> {
     }
 }
 
-/// Bytes that are no UTF-8 are percent-encoded, as browsers do.
+/// Decodes a location; bytes that are no UTF-8 are percent-encoded, as in browsers.
 fn as_text(location: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(location) {
         return Cow::Borrowed(text);
@@ -119,13 +117,13 @@ impl<'a> Trail<'a> {
         Self { hop, past: Vec::new(), jar: CookieJar::default() }
     }
 
-    /// Redirects followed so far.
+    /// Number of redirects followed so far.
     pub(super) const fn redirects(&self) -> usize {
         self.past.len()
     }
 
-    /// Goes on to the next hop, with the cookies of the answer that led there. The same question gets the same answer:
-    /// asking twice is a circle.
+    /// Advances to the next hop, with the cookies of the response that led there. A repeated request is an error: it would
+    /// get the same response, so it is a loop.
     pub(super) fn advance(&mut self, mut next: Hop<'a>, headers: &HeaderMap) -> Result<(), Stop> {
         self.jar.take(&self.hop.url, headers);
         next.cookies = self.jar.line(&next.url, next.configured);

@@ -1,7 +1,7 @@
-//! One request as it goes over the wire.
+//! One request in its wire form.
 //!
-//! Lines that decide where a request ends are written here and by hyper alone: configured ones of the same name never
-//! get so far (`probe::header`). A configured host takes the place of the target's, so a request never holds two.
+//! Headers that decide where a request ends are set only here and by hyper: configured ones of the same name are
+//! refused before (`probe::header`). A configured host replaces the target's, so a request never has two.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, COOKIE, HOST, USER_AGENT};
@@ -15,11 +15,11 @@ use crate::probe::stop::Stop;
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Watchkeeper/", env!("CARGO_PKG_VERSION")));
 const ANYTHING: HeaderValue = HeaderValue::from_static("*/*");
-/// Codings with a small window. Brotli and zstd are undone as well where a server insists, but less of them.
+/// Codings with a small window. Brotli and zstd are decoded too if a server sends them, but with lower limits.
 const CODINGS: HeaderValue = HeaderValue::from_static("gzip, deflate");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-/// The request of a hop. Compressed answers are asked for only when the body is going to be read.
+/// Creates the request of a hop. Compressed responses are requested only when the body is going to be read.
 pub(super) fn of(hop: &Hop<'_>, is_http2: bool, wants_body: bool) -> Result<Request<Full<Bytes>>, Stop> {
     let mut request = Request::new(Full::new(hop.body.clone()));
     *request.method_mut() = hop.method.clone();
@@ -37,7 +37,7 @@ fn headers(hop: &Hop<'_>, is_http2: bool, wants_body: bool) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(8);
     if !is_http2 {
         headers.insert(HOST, authority(hop).clone());
-        // Each check is a connection of its own; a server that knows frees its worker at once.
+        // Each check has a connection of its own; `close` lets the server free its worker at once.
         headers.insert(CONNECTION, CLOSE);
     }
     headers.insert(USER_AGENT, AGENT);
@@ -46,7 +46,7 @@ fn headers(hop: &Hop<'_>, is_http2: bool, wants_body: bool) -> HeaderMap {
         headers.insert(ACCEPT_ENCODING, CODINGS);
     }
     if hop.body.is_empty() && matches!(hop.method, Method::POST | Method::PUT | Method::PATCH) {
-        // RFC 9110, section 8.6; hyper says nothing about an empty body, and some servers insist on a length.
+        // RFC 9110, section 8.6; hyper sends no length for an empty body, and some servers insist on one.
         headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
     }
     for (name, value) in hop.configured.into_iter().flatten() {
@@ -60,12 +60,12 @@ fn headers(hop: &Hop<'_>, is_http2: bool, wants_body: bool) -> HeaderMap {
     headers
 }
 
-/// The host that the server is told: the configured one, or else that of the target.
+/// Returns the host for the `Host` header: the configured one, or else that of the target.
 fn authority<'a>(hop: &'a Hop<'_>) -> &'a HeaderValue {
     hop.configured.and_then(|headers| headers.get(HOST)).unwrap_or(&hop.endpoint.authority)
 }
 
-/// HTTP/2 takes scheme and authority from the address.
+/// Returns the absolute address, from which HTTP/2 takes scheme and authority.
 fn absolute(hop: &Hop<'_>) -> Result<Uri, Stop> {
     let unsendable = |_| Stop::failed(ErrorCode::HttpProtocol, "The host cannot be sent with HTTP/2");
     let authority = Authority::try_from(authority(hop).as_bytes()).map_err(unsendable)?;

@@ -1,4 +1,4 @@
-//! Why an exchange ended without an answer: errors of the HTTP library, read as statements about the server.
+//! Exchanges without a response: interpretation of the HTTP library's errors as statements about the server.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -11,28 +11,28 @@ use crate::model::check::ErrorCode;
 use crate::probe::stop::Stop;
 use crate::probe::tls::{self, HttpOffer};
 
-/// The end of an exchange without an answer.
+/// The failure of an exchange without a response.
 pub(super) enum NoAnswer {
-    /// The check ends with it.
+    /// It ends the check.
     Stopped(Stop),
-    /// The server has not processed the request (RFC 9113, section 8.7): it may be asked once more.
+    /// The server has not processed the request (RFC 9113, section 8.7): it may be sent once more.
     Unprocessed {
-        /// The versions that are offered then.
+        /// The HTTP versions to offer in the second request.
         offer: HttpOffer,
-        /// What is said when that is of no use either.
+        /// The result of the check if the second request fails too.
         stop: Stop,
     },
 }
 
 impl NoAnswer {
-    /// Reads an error that came instead of a response.
+    /// Interprets an error that came instead of a response.
     pub(super) fn of(error: &hyper::Error) -> Self {
         let stop = broken(error);
         let offer = match cause::<h2::Error>(error) {
             Some(error) if error.is_remote() => match error.reason() {
                 Some(Reason::HTTP_1_1_REQUIRED) => Some(HttpOffer::OnlyHttp1),
                 Some(Reason::REFUSED_STREAM) if error.is_reset() => Some(HttpOffer::Any),
-                // A farewell: what the server has taken is answered, and the rest fails with this error.
+                // A graceful GOAWAY: accepted requests are answered, the others fail with this error.
                 Some(Reason::NO_ERROR) if error.is_go_away() => Some(HttpOffer::Any),
                 _ => None,
             },
@@ -57,7 +57,7 @@ impl From<Stop> for NoAnswer {
     }
 }
 
-/// Reads an error of the HTTP library as a statement about the server.
+/// Interprets an error of the HTTP library as a statement about the server.
 pub(super) fn broken(error: &hyper::Error) -> Stop {
     if let Some(error) = cause::<io::Error>(error) {
         return tls::failure(error, ErrorCode::HttpProtocol);
@@ -111,7 +111,7 @@ fn reason_name(reason: Reason) -> Cow<'static, str> {
     name.map_or_else(|| Cow::Owned(format!("code {code}")), |name| Cow::Borrowed(*name))
 }
 
-/// The first cause of an error that is of this kind.
+/// Returns the first cause of an error that is of this kind.
 fn cause<E: Error + 'static>(error: &hyper::Error) -> Option<&E> {
     std::iter::successors(error.source(), |error| (*error).source()).find_map(|error| error.downcast_ref())
 }

@@ -1,11 +1,11 @@
 //! Echo requests and replies as bytes (RFC 792, RFC 4443).
 //!
-//! Replies are taken apart by surge-ping, on sockets of our own: its client hands out neither the payload of a reply nor
-//! its checksum, so that it cannot tell a forgery, takes an ICMP error that quotes a request for the answer to it, and
-//! keeps its socket, with the receive buffer and the filter, to itself (`tests/probe/surge.rs` shows the first two).
+//! Replies are parsed by surge-ping, on our own sockets: its client exposes neither the payload of a reply nor its
+//! checksum, so that it cannot detect a forgery, takes an ICMP error that quotes a request for the reply to it, and
+//! exposes neither its socket nor the receive buffer and filter (`tests/probe/surge.rs` shows the first two).
 //!
-//! A reply is told from a forgery by its token: 64 random bits that only the target has seen. Everything that is not
-//! a well-formed echo reply is `None`; ICMP errors carry the request inside and are not replies.
+//! A reply is distinguished from a forgery by its token: 64 random bits that only the target has seen. Everything that is
+//! not a well-formed echo reply is `None`; ICMP errors contain the request and are not replies.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -18,7 +18,7 @@ pub(super) const REQUEST_BYTES: usize = 64;
 const HEADER_BYTES: usize = 8;
 const TOKEN_END: usize = HEADER_BYTES + 8;
 
-/// An address family, as far as ICMP differs.
+/// The address families, which differ in ICMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Family {
     V4,
@@ -51,7 +51,7 @@ impl Family {
 }
 
 impl Echo {
-    /// The request. The checksum of ICMPv6 covers addresses that the kernel chooses; it also fills it in.
+    /// Returns the request. The checksum of ICMPv6 covers addresses that the kernel chooses, so the kernel fills it in.
     pub(super) fn request(self, family: Family) -> [u8; REQUEST_BYTES] {
         let mut bytes = [0; REQUEST_BYTES];
         bytes[0] = family.request_type();
@@ -65,11 +65,11 @@ impl Echo {
         bytes
     }
 
-    /// Reads an echo reply as a socket of this type hands it out: raw IPv4 sockets with the IP header in front.
+    /// Parses an echo reply as a socket of this type returns it: raw IPv4 sockets with the IP header in front.
     pub(super) fn reply(packet: &[u8], socket: Type, from: IpAddr) -> Option<Self> {
         let header = Header::decode(packet, socket, from)?;
         let message = packet.get(packet.len().checked_sub(header.message_bytes)?..)?;
-        // The kernel verifies ICMPv6 before it hands a packet out, ICMP on raw sockets only afterwards.
+        // The kernel verifies ICMPv6 before it delivers a packet, ICMP on raw sockets only afterwards.
         let is_intact = from.is_ipv6() || ones_complement_sum(message) == u16::MAX;
         let token = message.get(HEADER_BYTES..TOKEN_END)?.try_into().ok()?;
         (header.is_reply && is_intact).then(|| Self {
@@ -80,7 +80,7 @@ impl Echo {
     }
 }
 
-/// The header of a message, as surge-ping reads it.
+/// The header of a message, as parsed by surge-ping.
 struct Header {
     is_reply: bool,
     identifier: PingIdentifier,
@@ -89,7 +89,7 @@ struct Header {
 }
 
 impl Header {
-    /// Of an ICMP error, identifier and sequence are those of the request that it quotes.
+    /// Decodes the header. For an ICMP error, identifier and sequence are those of the quoted request.
     fn decode(packet: &[u8], socket: Type, from: IpAddr) -> Option<Self> {
         match from {
             IpAddr::V4(from) => {
@@ -116,7 +116,7 @@ impl Header {
     }
 }
 
-/// RFC 1071, without the final complement; all ones for a message that holds its own checksum.
+/// Checksum of RFC 1071, without the final complement; all ones for a message that contains its own checksum.
 fn ones_complement_sum(bytes: &[u8]) -> u16 {
     let words = bytes.chunks(2).map(|pair| match *pair {
         [high, low] => u16::from_be_bytes([high, low]),
@@ -138,7 +138,7 @@ mod tests {
         token: 0x0102_0304_0506_0708,
     };
 
-    /// Reads what a ping socket hands out, and a raw socket where that is the same.
+    /// Reads a packet of a ping socket, and of a raw socket where that is the same.
     fn read(bytes: &[u8], family: Family) -> Option<Echo> {
         let from = match family {
             Family::V4 => "192.0.2.1",
@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// A packet as raw sockets hand it out, with a header of so many bytes.
+    /// A packet from a raw socket, with a header of `header_bytes` bytes.
     fn packet(header_bytes: usize, message: &[u8]) -> Vec<u8> {
         let mut header = vec![0_u8; header_bytes];
         header[0] = 0x40 | u8::try_from(header_bytes / 4).unwrap();

@@ -1,8 +1,8 @@
 //! One ICMP socket of one runtime, and the replies that are expected on it.
 //!
-//! A reply counts when token, sequence, identifier and source address are those of a request that still waits; it
-//! then waits no more, so duplicates and late replies go nowhere. A socket filter lets the kernel drop everything
-//! but echo replies to this lane, so that raw sockets of several runtimes do not multiply the work.
+//! A reply counts when token, sequence, identifier and source address match a request that still waits; the request is
+//! then removed, so duplicates and late replies are ignored. A socket filter lets the kernel drop everything but echo
+//! replies to this lane, so that raw sockets of several runtimes do not multiply the work.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,10 +19,10 @@ use tokio::time::Instant;
 
 use super::echo::{Echo, Family};
 
-/// Room for some 10,000 replies; the default holds about 260.
+/// Receive buffer for some 10,000 replies; the default holds about 260.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
-/// Longest reply that is of interest, with an IPv4 header and its options.
+/// Maximum length of a reply that is read, with an IPv4 header and its options.
 const REPLY_MAX_BYTES: usize = 256;
 
 /// One ICMP socket.
@@ -30,7 +30,7 @@ const REPLY_MAX_BYTES: usize = 256;
 pub(super) struct Lane {
     socket: UdpSocket,
     family: Family,
-    /// Raw or datagram: it decides what the socket hands out.
+    /// Raw or datagram: it determines the format of received packets.
     socket_type: Type,
     identifier: PingIdentifier,
     sequence: AtomicU16,
@@ -46,7 +46,7 @@ struct Waiting {
     reply: oneshot::Sender<Duration>,
 }
 
-/// The reply to one request; dropped, it is no longer expected.
+/// The expected reply to one request; dropping it ends the expectation.
 #[derive(Debug)]
 pub(super) struct Expected<'a> {
     lane: &'a Lane,
@@ -74,7 +74,7 @@ impl Lane {
             raw => (raw?, Type::RAW),
         };
         socket.set_nonblocking(true)?;
-        // The system may allow less; then it is less.
+        // The system may allow less, which is accepted.
         let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES);
         let any = match family {
             Family::V4 => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -86,7 +86,7 @@ impl Lane {
             socket.attach_filter(&only_replies(family, identifier))?;
             identifier
         } else {
-            // The kernel has chosen it, calls it a port, and drops other replies by itself.
+            // The kernel has chosen the identifier, treats it as a port, and drops other replies by itself.
             let local = socket.local_addr()?.as_socket();
             local.map_or(0, |address| address.port())
         };
@@ -116,11 +116,11 @@ impl Lane {
         Ok(expected)
     }
 
-    /// Hands out replies for as long as the runtime lives.
+    /// Delivers replies for as long as the runtime lives.
     pub(super) async fn listen(&self) {
         let mut buffer = [0; REPLY_MAX_BYTES];
         loop {
-            // An error is some other peer's ICMP error, and reading it has cleared it.
+            // An error is an ICMP error of some other peer, and reading it has cleared it.
             if let Ok((length, from)) = self.socket.recv_from(&mut buffer).await {
                 self.accept(&buffer[..length], from.ip(), Instant::now());
             }
@@ -134,7 +134,7 @@ impl Lane {
             request.address == from && request.sequence == echo.sequence && echo.identifier == self.identifier
         });
         if is_expected && let Some(request) = waiting.remove(&echo.token) {
-            // Nobody listens when the check has just ended; the reply is late then.
+            // The receiver is gone when the check has just ended; the reply is late then.
             let _ = request.reply.send(received.saturating_duration_since(request.sent));
         }
     }
@@ -145,11 +145,11 @@ impl Lane {
 }
 
 impl Expected<'_> {
-    /// Returns the round trip; waits for the reply without end.
+    /// Returns the round trip; waits for the reply without a timeout.
     pub(super) async fn round_trip(&mut self) -> Duration {
         match (&mut self.round_trip).await {
             Ok(round_trip) => round_trip,
-            // Only the lane holds the sender, and it lets go of it after sending.
+            // Only the lane holds the sender, and drops it after sending.
             Err(_) => std::future::pending().await,
         }
     }
@@ -167,7 +167,7 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// "Is this an echo reply with our identifier?" for the kernel. Packets of raw IPv4 sockets begin with the IP header.
+/// Kernel filter for echo replies with our identifier. Packets of raw IPv4 sockets start with the IP header.
 fn only_replies(family: Family, identifier: u16) -> Vec<SockFilter> {
     const LOAD_HEADER_LENGTH: u16 = 0xb1;
     const LOAD_BYTE: u16 = 0x30;

@@ -39,13 +39,13 @@ pub fn is_permitted() -> bool {
     lane::is_permitted()
 }
 
-/// The time that the first family may be silent before the other one is asked as well.
+/// The time that the first family may be silent before the other one is pinged as well.
 const HEAD_START: Duration = Duration::from_millis(250);
 
-/// Sends one echo request and waits for the reply to it, without end. The port of `to` is 0.
+/// Sends one echo request and waits for the reply to it, without a timeout. The port of `to` is 0.
 ///
 /// # Errors
-/// What the operating system says; echo requests may not be permitted.
+/// An error of the operating system; echo requests may not be permitted.
 pub(crate) async fn echo(pinger: &Pinger, to: SocketAddr) -> io::Result<()> {
     let family = if to.is_ipv4() { Family::V4 } else { Family::V6 };
     let lane = pinger.lane(family)?;
@@ -53,7 +53,7 @@ pub(crate) async fn echo(pinger: &Pinger, to: SocketAddr) -> io::Result<()> {
     Ok(())
 }
 
-/// Pings, and judges the replies.
+/// Sends the pings and judges the replies.
 pub(crate) async fn run(
     check: &IcmpCheck,
     conditions: &[Condition],
@@ -75,7 +75,7 @@ pub(crate) async fn run(
     }
 }
 
-/// One address of each family is pinged: the first that the gate lets pass.
+/// Pings one address of each family: the first one that the gate permits.
 async fn ping(
     check: &IcmpCheck,
     toolbox: &Toolbox,
@@ -103,7 +103,7 @@ const fn alone(series: Series) -> (Series, Option<Failure>) {
     (series, None)
 }
 
-/// IPv6 first; the family whose replies are complete first counts.
+/// Pings both families, IPv6 first; the family whose replies are complete first counts.
 async fn either(pinger: &Pinger, v6: Pinned, v4: Pinned, deadline: Instant) -> Result<Series, Stop> {
     let mut first = pin!(series::run(pinger, v6, deadline));
     match timeout(HEAD_START, &mut first).await {
@@ -121,7 +121,7 @@ async fn either(pinger: &Pinger, v6: Pinned, v4: Pinned, deadline: Instant) -> R
     }
 }
 
-/// Both families must answer. Each has half of the time that is left, so that a dead one does not eat all of it.
+/// Pings both families, which must both answer. Each has half of the remaining time, so that a dead one cannot use all of it.
 async fn both(
     toolbox: &Toolbox,
     v6: Pinned,
@@ -138,7 +138,7 @@ async fn both(
     }
 }
 
-/// A family that we could not ask, or have lost our own way to, is not called dead.
+/// Returns the failure of one family; `None` if it could not be pinged, or this machine has lost its route.
 fn partial(egress: &Egress, to: Pinned, stop: Stop) -> Option<Failure> {
     match stop {
         Stop::Trouble(_) => None,
@@ -151,11 +151,11 @@ fn partial(egress: &Egress, to: Pinned, stop: Stop) -> Option<Failure> {
     }
 }
 
-/// Our own trouble outweighs everything: what we could not ask might have answered. After that, silence says more
-/// than a missing route, which may be our own network's.
+/// Returns the graver failure. Trouble of this process takes precedence: a family that was not pinged might have
+/// answered. After that, silence takes precedence over a missing route, which may be our own network's.
 fn graver(v6: Stop, v4: Stop) -> Stop {
     match (&v6, &v4) {
-        // A machine without IPv6 says "address not available"; that is no lack of ports.
+        // A machine without IPv6 reports "address not available"; that is not a lack of ports.
         (Stop::Trouble(Trouble::NoPorts), _) => v4,
         (Stop::Trouble(_), _) => v6,
         (_, Stop::Trouble(_)) => v4,

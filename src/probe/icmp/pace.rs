@@ -1,7 +1,7 @@
-//! Pacing of echo requests: at most 20,000 a second leave one location.
+//! Pacing of echo requests: at most 20,000 per second leave one location.
 //!
-//! An unpaced burst overruns the kernel's receive buffer and looks like packet loss. Short bursts pass; what exceeds
-//! them waits. Nothing is ever refused.
+//! An unpaced burst overruns the kernel's receive buffer and looks like packet loss. Short bursts pass; packets beyond
+//! them wait. Nothing is ever refused.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

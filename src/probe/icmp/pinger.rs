@@ -32,8 +32,8 @@ struct Open {
 }
 
 impl Pinger {
-    /// Opens nothing yet: a location without ICMP checks needs no privilege. `source` is the local address of
-    /// requests of its family.
+    /// Creates a pinger without opening sockets: a location without ICMP checks needs no privilege. `source` is the local
+    /// address of requests of its family.
     pub(crate) fn new(source: Option<IpAddr>) -> Self {
         Self { source, pace: Pace::new(), lanes: Mutex::default() }
     }
@@ -42,7 +42,7 @@ impl Pinger {
         &self.pace
     }
 
-    /// The current runtime's lane for a family. A failure is not remembered: it may pass.
+    /// Returns the current runtime's lane for a family. A failure is not cached: it may be temporary.
     pub(super) fn lane(&self, family: Family) -> io::Result<Arc<Lane>> {
         let runtime = Handle::current();
         let key = (runtime.id(), family);
@@ -50,7 +50,7 @@ impl Pinger {
         if let Some(open) = lanes.get(&key) {
             return Ok(Arc::clone(&open.lane));
         }
-        // Runtimes that are gone have left their lanes behind.
+        // Remove the lanes of runtimes that have ended.
         lanes.retain(|_, open| !open.listener.is_finished());
         let source = self.source.filter(|source| source.is_ipv4() == (family == Family::V4));
         let lane = Arc::new(Lane::open(family, source)?);

@@ -1,8 +1,8 @@
-//! Three echo requests to one address, and what came back.
+//! Three echo requests to one address, and their replies.
 //!
-//! The next request leaves when the last one is answered, or after 100 ms: a healthy target is done after three round
-//! trips, and requests that are lost are not lost together. What is missing at the end is waited for only as long
-//! as the other replies make it plausible.
+//! The next request is sent when the last one is answered, or after 100 ms: a healthy target is done after three round
+//! trips, and losses are independent of each other. A missing reply is waited for only as long as the other replies
+//! make it plausible.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::egress::{Pinned, trouble};
 use crate::model::check::{ErrorCode, Trouble};
 use crate::probe::stop::Stop;
 
-/// Echo requests of one check.
+/// Number of echo requests of one check.
 pub const ECHO_REQUESTS: u8 = 3;
 
-/// The time that a reply is waited for before the next request leaves.
+/// The wait for a reply before the next request is sent.
 const SPACING: Duration = Duration::from_millis(100);
 
-/// The time that a missing reply is waited for at least, once others have come.
+/// The minimum wait for a missing reply once others have arrived.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The replies to a series; at least one.
@@ -51,7 +51,7 @@ impl Series {
         self.max
     }
 
-    /// Replies.
+    /// Number of replies.
     pub(super) const fn received(&self) -> u8 {
         self.received
     }
@@ -62,7 +62,7 @@ impl Series {
         100.0 * lost / f64::from(self.sent.max(1))
     }
 
-    /// The time until which a missing reply is plausible; without any other reply, until the end.
+    /// Returns the time until which a missing reply is plausible; the deadline if there is no other reply.
     fn plausible_until(&self, last_sent: Instant, deadline: Instant) -> Instant {
         if self.received == 0 {
             return deadline;
@@ -71,9 +71,9 @@ impl Series {
     }
 }
 
-/// Pings one address; `Err` when nothing came back.
+/// Pings one address; an error when there was no reply.
 pub(super) async fn run(pinger: &Pinger, to: Pinned, deadline: Instant) -> Result<Series, Stop> {
-    // An IPv4 address in IPv6 clothes is reached by IPv4.
+    // An IPv4-mapped IPv6 address is reached by IPv4.
     let address = to.address().to_canonical();
     let family = match address {
         IpAddr::V4(_) => Family::V4,
@@ -86,7 +86,7 @@ pub(super) async fn run(pinger: &Pinger, to: Pinned, deadline: Instant) -> Resul
     for _ in 0..ECHO_REQUESTS {
         let has_turn = timeout_at(deadline, pinger.pace().turn()).await.is_ok();
         if !has_turn || Instant::now() + SPACING > deadline {
-            // Too late for this request to be answered in time: it is not sent, rather than called lost.
+            // Too late for this request to be answered in time: it is not sent, instead of counting as lost.
             break;
         }
         last_sent = Instant::now();

@@ -1,6 +1,6 @@
-//! The default gateways of this machine, as the kernel's tables of routes name them at the moment.
+//! The default gateways of this machine, read from the kernel's present routing tables.
 //!
-//! Only the main table is seen. With a source address, only gateways behind the interface that has it count: another
+//! Only the main table is read. With a source address, only gateways behind the interface that has it count: another
 //! uplink proves nothing about this one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
@@ -8,13 +8,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::if_nametoindex;
 
-/// The tables of the network of this thread.
+/// The routing tables of the network of this thread.
 const IPV4_ROUTES: &str = "/proc/thread-self/net/route";
 const IPV6_ROUTES: &str = "/proc/thread-self/net/ipv6_route";
-/// The route is usable, and leads to a gateway.
+/// Flags of a usable route that leads to a gateway.
 const UP_AND_GATEWAY: u32 = 0x3;
 
-/// A default route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct DefaultRoute {
     interface: String,
@@ -38,7 +37,7 @@ pub(super) fn of_this_machine(source: Option<IpAddr>) -> Vec<SocketAddr> {
     gateways
 }
 
-/// `eth0 00000000 0100000A 0003 …`: addresses are the network's bytes, read as a number of this machine.
+/// Parses `eth0 00000000 0100000A 0003 …`: addresses are in network byte order, read as a native number.
 fn ipv4_route(line: &str) -> Option<DefaultRoute> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
     let number = |index: usize| u32::from_str_radix(fields.get(index)?, 16).ok();
@@ -49,7 +48,7 @@ fn ipv4_route(line: &str) -> Option<DefaultRoute> {
     })
 }
 
-/// `destination length source length gateway metric references use flags interface`.
+/// Parses `destination length source length gateway metric references use flags interface`.
 fn ipv6_route(line: &str) -> Option<DefaultRoute> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
     let [destination, length, _, _, gateway, _, _, _, flags, interface] = fields[..] else { return None };
@@ -61,7 +60,7 @@ fn ipv6_route(line: &str) -> Option<DefaultRoute> {
         .then(|| DefaultRoute { interface: interface.to_owned(), gateway: gateway.into() })
 }
 
-/// Link-local addresses are of one interface.
+/// Returns the address of the gateway; a link-local one includes its interface.
 fn address_of(route: &DefaultRoute) -> SocketAddr {
     match route.gateway {
         IpAddr::V6(v6) if v6.is_unicast_link_local() => {

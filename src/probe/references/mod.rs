@@ -1,7 +1,7 @@
-//! The reference targets of one location: hosts whose silence says that the location has lost its own network.
+//! The reference targets of one location: hosts whose silence means that the location has lost its own network.
 //!
 //! They are asked every 30 s, every second while the location is impaired, and at once when a check was not up: its failure
-//! is believed after one look that all failures share, at most one a second. The rule is `model::impairment`.
+//! is accepted after one round that all failures share, at most one per second. The rule is `model::impairment`.
 //!
 //! References are the operator's own, never named by a service; so, like name servers, they do not pass the policy for targets.
 
@@ -26,17 +26,17 @@ use crate::model::impairment::{Answer, Belief, FailedAttempt, Impairment, Turn};
 use crate::probe::endpoint::Host;
 use crate::probe::toolbox::Toolbox;
 
-/// The time that one look may take.
+/// The time limit of one round.
 const LOOK_TAKES: Duration = Duration::from_secs(1);
-/// A look that took so much longer says nothing: our own thread stood still.
+/// A round that took this much longer is inconclusive: this thread stood still.
 const STALL_MIN: Duration = Duration::from_millis(500);
-/// Looks that a failure waits for, if our own thread stands still in all but the last one.
+/// Number of rounds that a failure waits for, if this thread stands still in all but the last one.
 const LOOKS: u8 = 3;
-/// The least time between the beginnings of two looks.
+/// The shortest time between the starts of two rounds.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The time between two looks of a location that is well and whose checks are up.
+/// The time between two rounds of a location that is well and whose checks are up.
 const IDLE: Duration = Duration::from_secs(30);
-/// The same while nothing is proven yet, for a while: a machine that starts may have no network yet.
+/// The time between two rounds while nothing is proven yet: a machine that starts may have no network for a while.
 const UNPROVEN: Duration = Duration::from_secs(2);
 const UNPROVEN_FOR: Duration = Duration::from_secs(60);
 
@@ -47,9 +47,9 @@ pub enum Reference {
     Host(Host),
     /// A TCP connection.
     Port(Host, u16),
-    /// A gateway: an echo request to an address, which may be of one interface.
+    /// A gateway: an echo request to an address, which may include its interface.
     Gateway(SocketAddr),
-    /// A name server: a question that every one of them answers.
+    /// A name server: a question that every name server answers.
     NameServer(SocketAddr),
 }
 
@@ -59,20 +59,20 @@ pub enum Wanted {
     /// The name servers and the gateways of the system, without those on this machine.
     #[default]
     System,
-    /// These; perhaps none, then the location is never impaired.
+    /// These targets; if there are none, the location is never impaired.
     These(Vec<Reference>),
 }
 
-/// The answers that a look waits for.
+/// The answers that a round waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Patience {
-    /// The first one says that the location is well.
+    /// The first one, which shows that the location is well.
     First,
     /// All of them, so that each is proven.
     All,
 }
 
-/// The reference targets of one location, and what is known of them.
+/// The reference targets of one location, and their state.
 pub struct References {
     /// The location, for the log.
     code: String,
@@ -80,12 +80,12 @@ pub struct References {
     toolbox: Arc<Toolbox>,
     impairment: Mutex<Impairment<Reference>>,
     is_impaired: AtomicBool,
-    /// Milliseconds after `born` of the last recovery; zero: none yet.
+    /// Milliseconds after `born` of the last recovery; zero if there was none.
     recovered_ms: AtomicU64,
     looks: AtomicU64,
-    /// Held by whoever looks.
+    /// Locked during a round.
     looking: tokio::sync::Mutex<()>,
-    /// Somebody wants a look, without waiting for it.
+    /// Requests a round without waiting for it.
     wanted_soon: Notify,
     /// The last addresses of references that are given by name: without a network no name can be resolved.
     addresses: Mutex<HashMap<Name, Vec<IpAddr>>>,
@@ -104,7 +104,7 @@ impl fmt::Debug for References {
 }
 
 impl References {
-    /// Asks nobody yet.
+    /// Creates the state; asks no target yet.
     #[must_use]
     pub fn new(code: String, wanted: Wanted, toolbox: Arc<Toolbox>) -> Self {
         Self {
@@ -128,20 +128,20 @@ impl References {
         self.is_impaired.load(Ordering::Acquire)
     }
 
-    /// Returns when the location had its network back, if it has ever lost it.
+    /// Returns the time at which the location's network returned, if it was ever lost.
     #[must_use]
     pub fn recovered(&self) -> Option<Instant> {
         let recovered_ms = self.recovered_ms.load(Ordering::Relaxed);
         (recovered_ms != 0).then(|| self.born + Duration::from_millis(recovered_ms))
     }
 
-    /// Returns how often they were asked.
+    /// Returns the number of rounds.
     #[must_use]
     pub fn looks(&self) -> u64 {
         self.looks.load(Ordering::Relaxed)
     }
 
-    /// Looks from time to time, so that there is proof before it is needed, and the end of an impairment is seen.
+    /// Runs rounds from time to time, so that there is proof before it is needed, and the end of an impairment is noticed.
     pub async fn run(self: Arc<Self>) {
         if self.wanted == Wanted::These(Vec::new()) {
             return std::future::pending().await;
@@ -157,7 +157,7 @@ impl References {
         }
     }
 
-    /// The time until the next look.
+    /// Returns the time until the next round.
     fn rest(&self) -> Duration {
         let now = Instant::now();
         let is_young = now.saturating_duration_since(self.born) < UNPROVEN_FOR;
@@ -170,7 +170,7 @@ impl References {
         }
     }
 
-    /// Returns what is to be believed of an attempt that started at `started` and was not up.
+    /// Returns the confirmed outcome of an attempt that started at `started` and was not up.
     pub(crate) async fn confirm(&self, started: Instant, outcome: Outcome) -> Outcome {
         match &outcome {
             Outcome::Measured(measured) => {
@@ -185,14 +185,14 @@ impl References {
         }
     }
 
-    /// A check of another machine was up.
+    /// Notes that a check of another machine was up.
     pub(crate) fn note_up(&self) {
         if self.is_impaired() {
             self.lock().note_up();
         }
     }
 
-    /// Returns the trouble of ours that explains why an attempt failed. It may need a look.
+    /// Returns the trouble of this process that explains the failed attempt. It may need a round.
     async fn explanation(&self, started: Instant, code: Option<ErrorCode>) -> Option<Trouble> {
         let failed = FailedAttempt {
             started_ms: self.age_ms(started),
@@ -206,7 +206,7 @@ impl References {
         }
         let _turn = self.looking.lock().await;
         for _ in 0..LOOKS {
-            // Somebody else may have looked in the meantime.
+            // Another attempt may have run a round in the meantime.
             let belief = self.lock().judge(failed);
             if belief != Belief::LookFirst {
                 return explain(belief);
@@ -221,7 +221,7 @@ impl References {
         }
     }
 
-    /// Waits until another look may begin.
+    /// Waits until the next round may start.
     async fn pause(&self) {
         let looked_ms = self.lock().looked_ms();
         if let Some(looked_ms) = looked_ms {
@@ -229,7 +229,7 @@ impl References {
         }
     }
 
-    /// Asks all of them. A look during which our own thread stood still says nothing.
+    /// Asks all of them. A round during which this thread stood still is inconclusive.
     async fn look(&self, patience: Patience) {
         self.looks.fetch_add(1, Ordering::Relaxed);
         let began = Instant::now();
@@ -245,7 +245,7 @@ impl References {
         }
     }
 
-    /// Notes each answer when it comes, since that says that the location is well; without any, returns why there is none.
+    /// Notes each answer when it arrives, since one shows that the location is well; without any, returns the reason.
     async fn ask_all(
         &self,
         asked: Vec<Reference>,
@@ -272,7 +272,7 @@ impl References {
         if is_answered { Vec::new() } else { others }
     }
 
-    /// The references that are asked by now, with the gateways of this moment.
+    /// Returns the references to ask, with the present gateways.
     fn current(&self) -> Vec<Reference> {
         match &self.wanted {
             Wanted::These(these) => these.clone(),
@@ -305,7 +305,7 @@ impl References {
                     references,
                     "this location is impaired: none of its reference targets answers; failing checks are no data"
                 );
-                // From now on it is looked at every second.
+                // From now on there is a round every second.
                 self.wanted_soon.notify_one();
             }
             Turn::Recovered => {

@@ -1,7 +1,7 @@
-//! The question to one reference target: whether anything comes back that only it can have sent.
+//! The question to one reference target: whether it sends anything that only it can have sent.
 //!
-//! A lost packet says nothing, so each is asked three times within a look. An opened connection, an echo reply and an answer
-//! of a name server prove that the network works; an error on the way, such as "no route", proves nothing of the kind.
+//! A lost packet proves nothing, so each is asked three times within a round. An opened connection, an echo reply and an answer
+//! of a name server prove that the network works; an error on the way, such as "no route", does not.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -21,20 +21,20 @@ use crate::probe::endpoint::Host;
 use crate::probe::icmp::echo;
 use crate::probe::spec::IpVersion;
 
-/// Questions to one reference in one look.
+/// Number of questions to one reference in one round.
 const TRIES: u32 = 3;
-/// The time between two of them.
+/// The time between two questions.
 const SPACING: Duration = Duration::from_millis(250);
-/// Where echo requests are not permitted, a connection to this port is tried: gateways and name servers often have it open.
+/// Port for a connection where echo requests are not permitted: gateways and name servers often have it open.
 const FALLBACK_PORT: u16 = 53;
-/// Addresses of a name that are asked.
+/// Maximum number of addresses of a name that are asked.
 const PER_NAME: usize = 4;
 
 /// The reason why there is no answer.
 enum Missing {
-    /// Nothing came back, or nothing that counts.
+    /// There was no valid answer.
     Silence,
-    /// We could not ask.
+    /// The question could not be sent.
     Unasked,
 }
 
@@ -74,7 +74,7 @@ impl References {
         first(asked.collect()).await
     }
 
-    /// The addresses of a name now, or else those of before. A look leaves half of its time for asking them.
+    /// Returns the present addresses of a name, or else the last known ones. Resolving takes at most half of a round.
     async fn addresses_of(&self, name: &Name, deadline: Instant) -> Result<Vec<IpAddr>, Missing> {
         let now = Instant::now();
         let half = now + deadline.saturating_duration_since(now) / 2;
@@ -88,8 +88,8 @@ impl References {
         known.get(name).cloned().ok_or(Missing::Unasked)
     }
 
-    /// An echo request; where these are not permitted, a connection that may be refused: a machine that is cut off hears no
-    /// refusal either.
+    /// Sends an echo request; where these are not permitted, opens a connection that may be refused: a machine without
+    /// network receives no refusal either.
     async fn ping(&self, to: SocketAddr) -> Result<(), Missing> {
         let is_global = !matches!(to, SocketAddr::V6(v6) if v6.scope_id() != 0);
         match echo(self.toolbox.pinger(), to).await {
@@ -104,7 +104,7 @@ impl References {
         }
     }
 
-    /// A connection that is opened. A refusal does not count: a firewall on the way may be its author.
+    /// Opens a connection. A refusal does not count: it may come from a firewall on the way.
     async fn open(&self, to: SocketAddr) -> Result<(), Missing> {
         self.connect(to).await.map_err(|error| self.missing(to.ip(), &error))
     }
@@ -122,7 +122,7 @@ impl References {
         canary::ask(to, source).await.map_err(|error| self.missing(to.ip(), &error))
     }
 
-    /// Tells what a dead network looks like from what this process lacks.
+    /// Distinguishes errors of a dead network from a lack of resources in this process.
     fn missing(&self, to: IpAddr, error: &io::Error) -> Missing {
         match trouble(error) {
             Some(Trouble::NetworkDown) | None => Missing::Silence,
@@ -132,7 +132,7 @@ impl References {
     }
 }
 
-/// Asks several times, a little apart; one answer suffices.
+/// Asks several times with pauses; one answer suffices.
 async fn repeated<F: Future<Output = Result<(), Missing>>>(ask: impl Fn() -> F) -> Result<(), Missing> {
     let ask = &ask;
     let tries = (0..TRIES).map(|number| async move {
@@ -142,7 +142,7 @@ async fn repeated<F: Future<Output = Result<(), Missing>>>(ask: impl Fn() -> F) 
     first(tries.collect()).await
 }
 
-/// The first answer; without any, silence says more than a question that could not be asked.
+/// Returns the first answer; without any, silence takes precedence over a question that could not be sent.
 async fn first<F: Future<Output = Result<(), Missing>>>(
     mut asked: FuturesUnordered<F>,
 ) -> Result<(), Missing> {

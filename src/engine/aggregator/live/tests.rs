@@ -55,7 +55,7 @@ fn an_override_counts_as_it_says_and_a_pause_not_at_all() {
     assert_eq!(live.snapshot(at(3_000)).uptime_30d, Some(50.0));
 }
 
-/// It is down, and nobody knows at first that this is because of another service; 1,000 ms later that one is back.
+/// It is down, at first without a known cause; 1,000 ms later the service that it depends on is back.
 #[test]
 fn time_in_which_it_cannot_be_reached_counts_for_nothing_while_it_lasts() {
     let mut live = Live::new(at(0));
@@ -111,7 +111,7 @@ fn reachability_results_do_not_enter_the_mean() {
     assert_eq!(live.snapshot(at(4)).avg_response_ms, Some(12.3));
 }
 
-/// `u`, `d`: what the newest check of each location saw, the first one at 1, the next at 2; `-`: it was up long ago.
+/// `u`, `d`: the status in the newest check of each location, the first one at 1, the next at 2; `-`: it was up long ago.
 #[rstest]
 #[case::nobody_has_looked("", Verdict::Up, None)]
 #[case::one("u", Verdict::Up, Some(1))]

@@ -1,7 +1,7 @@
-//! Messages with which a template is filled before it is stored: one of each kind, and the longest one.
+//! Sample messages with which a template is filled before it is stored: one of each kind, and the longest one.
 //!
-//! They are written as deliveries are stored, so that what is added to messages later is missing here as it is in messages of
-//! before. A test holds that all of them can be read.
+//! They have the form of stored deliveries, so fields that are added to messages later are missing here as in old messages.
+//! A test ensures that all of them can be read.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::model::notification::message::{Message, SERVICES_MAX};
 
-/// A test, an incident that begins, one that is over, the longest message, a notice, and a digest.
+/// A test, the start of an incident, its end, the longest message, a notice, and a digest.
 pub(super) static SAMPLES: LazyLock<Vec<Message>> = LazyLock::new(|| {
     let longest = incident(&json!("🚨".repeat(255)), &json!("🚨".repeat(10_000)), SERVICES_MAX, None);
     let (title, text) = (json!("Payments fail"), json!("No answer."));

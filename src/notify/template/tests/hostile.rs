@@ -1,4 +1,4 @@
-//! Templates that would like to cost much: what each costs is bounded, in steps and bytes, whatever the facts are.
+//! Templates that try to be expensive: the cost of each is bounded, in steps and bytes, for any facts.
 
 use super::*;
 use crate::notify::template::cursor::DEPTH_MAX;
@@ -13,7 +13,7 @@ fn huge_facts() -> Map<String, Value> {
     facts.as_object().unwrap().clone()
 }
 
-/// What it comes to, or why it comes to nothing.
+/// Returns the length of the output, or the problem.
 fn fill(template: &str) -> Result<usize, TemplateProblem> {
     let filled = MessageTemplate::parse(template)
         .and_then(|template| template.render(&huge_facts(), &mut WorkMeter::default()));
@@ -74,7 +74,7 @@ fn long_chains_are_filled(#[case] head: &str, #[case] link: &str, #[case] tail: 
     assert!(filled.is_ok(), "{link}: {filled:?}");
 }
 
-/// Work that grows faster than the template is given up when the meter is used up.
+/// Work that grows faster than the template ends when the meter is used up.
 #[rstest]
 #[case::loops_inside_each_other(
     "{% for a in list %}{% for b in list %}{% for c in list %}{% endfor %}{% endfor %}{% endfor %}"
@@ -135,7 +135,7 @@ fn numbers_stay_finite(#[case] factor: &str) {
     assert_eq!(fill(&format!("{{{{ 1{huge}{factor} }}}}")), expected);
 }
 
-/// Templates that brought an earlier language down: nothing in them is part of this one.
+/// Templates that crashed an earlier language: none of their features is part of this one.
 #[rstest]
 #[case::nested_lists(
     "{% set n=namespace(a=[]) %}{% for i in range(5000) %}{% set n.a=[n.a] %}{% endfor %}{{ n.a }}"

@@ -1,12 +1,12 @@
-//! Random templates, of bytes and of words of the language: none panics, each stays within its bounds, and filling it again gives
-//! the same. `WATCHKEEPER_ENDURE=1` tries a thousand times as many. The runner prints what failed with the seed that leads to it.
+//! Random templates, of bytes and of words of the language: none panics, each stays within its bounds, and filling it again has
+//! the same result. `WATCHKEEPER_ENDURE=1` tries a thousand times as many. The runner prints failures with their seed.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::notify::template::renderer::OUTPUT_BYTES_MAX;
 
-/// Words that make templates, sound and unsound.
+/// Words that make valid and invalid templates.
 static WORDS: &[&str] = &[
     "{{",
     "}}",
@@ -82,7 +82,7 @@ static WORDS: &[&str] = &[
     "🚨",
 ];
 
-/// Whole pieces of templates, so that many random ones can be read.
+/// Whole pieces of templates, so that many random ones can be parsed.
 static PIECES: &[&str] = &[
     "{{ headline|tojson }}",
     "{{ text|upper|truncate(count) }}",
@@ -111,7 +111,7 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases: if endures { 1_000_000 } else { 1_000 }, ..ProptestConfig::default() }
 }
 
-/// Reads and fills a template twice.
+/// Parses and fills a template twice.
 fn check_bounds(source: &str) {
     let Ok(template) = MessageTemplate::parse(source) else {
         assert_eq!(MessageTemplate::parse(source).unwrap_err(), MessageTemplate::parse(source).unwrap_err());

@@ -1,8 +1,8 @@
 //! Brotli within bounded memory (RFC 7932).
 //!
 //! A stream announces its window in its first bits, and the decoder allocates all of it at once: up to 16 MiB, and up
-//! to 1 GiB for the "large window" that the RFC does not know. No reference reaches further back than what was decoded
-//! before it, so a body of which only so much is read needs no larger window; the announcement is lowered to that.
+//! to 1 GiB for the "large window" extension that is not in the RFC. No reference reaches further back than the data
+//! decoded before it, so a body that is read up to a limit needs no larger window; the announcement is lowered to that.
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
@@ -10,13 +10,12 @@ use super::{Coding, DecodeStep, Refusal, Undo, WINDOW_GAP_BYTES};
 
 /// The first seven bits of a stream with a window that only the "large window" variant has.
 const LARGE_WINDOW: u8 = 0x11;
-/// Windows whose announcement is four bits long; shorter and longer announcements are of smaller ones.
+/// Windows whose announcement is four bits long; all other announcements are of smaller windows.
 const LOWERED_BITS: std::ops::Range<u32> = 18..24;
 
-/// A brotli stream.
 pub(super) struct Brotli {
     state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
-    /// Most decoded bytes that are read.
+    /// Maximum number of decoded bytes that are read.
     max_bytes: usize,
     has_begun: bool,
     has_ended: bool,
@@ -33,7 +32,7 @@ impl Brotli {
         }
     }
 
-    /// The first byte with a window of no more than what is read.
+    /// Returns the first byte, changed to announce a window no larger than the read limit.
     fn admit(&self, first: u8) -> Result<u8, Refusal> {
         if first & 0x7f == LARGE_WINDOW {
             return Err(Refusal::Window { max_mebibytes: 16 });

@@ -1,7 +1,7 @@
-//! The decoders of one body, one behind the other, and what comes out at the end, up to a limit.
+//! The chain of decoders of one body, and its output up to a limit.
 //!
-//! Whatever is between two decoders is one buffer, never a whole body. Decoding yields every few KiB, so that other
-//! checks of the thread go on and the deadline of this one cuts it off.
+//! There is one buffer between two decoders, never a whole body. Decoding yields every few KiB, so that other checks of
+//! the thread can run and the deadline of this one is kept.
 
 use http::HeaderMap;
 
@@ -11,14 +11,14 @@ use crate::probe::http::bounded::append;
 const BUFFER_BYTES: usize = 16 << 10;
 /// Coded and decoded bytes of all decoders between two yields: well below a millisecond of work.
 const WORK_BETWEEN_YIELDS: usize = 128 << 10;
-/// Coded and decoded bytes of all decoders: more than any body within the other limits needs.
+/// Maximum of coded and decoded bytes of all decoders: more than any body within the other limits needs.
 const WORK_MAX_BYTES: usize = 32 << 20;
 
 /// The decoders of one body.
 pub(super) struct DecoderChain {
-    /// The outermost coding first.
+    /// The decoders, outermost coding first.
     layers: Vec<DecoderLayer>,
-    /// Where a decoder writes.
+    /// The output buffer of a decoder.
     buffer: Box<[u8]>,
     plain: Vec<u8>,
     max_bytes: usize,
@@ -27,14 +27,14 @@ pub(super) struct DecoderChain {
     work: usize,
 }
 
-/// A decoder with the input that waits for it.
+/// A decoder with its pending input.
 struct DecoderLayer {
     coding: Coding,
     decoder: Box<dyn Undo>,
     waiting: Vec<u8>,
-    /// The last step filled all its room.
+    /// True if the last step filled all its room.
     may_have_more: bool,
-    /// So much of its output is read; a decoder with a lowered window has no more that is right.
+    /// Number of output bytes that are read; output of a decoder with a lowered window is wrong beyond that.
     room_bytes: usize,
 }
 
@@ -51,8 +51,8 @@ impl DecoderLayer {
 }
 
 impl DecoderChain {
-    /// The decoders that undo what these headers say, for a body of which at most `max_bytes` are kept, half of that
-    /// where a coding needs a window.
+    /// Creates the decoders for these headers, for a body of which at most `max_bytes` are kept, or half of that if a
+    /// coding needs a window.
     pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Refusal> {
         let codings = known(headers);
         let has_window = codings.iter().any(|coding| coding.needs_window());
@@ -71,12 +71,12 @@ impl DecoderChain {
         })
     }
 
-    /// Returns true when a decoder allocates a window of the size that the body announces.
+    /// Returns true when a decoder allocates a window of the announced size.
     pub(super) fn needs_window(&self) -> bool {
         self.layers.iter().any(|layer| layer.coding.needs_window())
     }
 
-    /// Decodes a piece of the body; whether more of it is wanted.
+    /// Decodes a chunk of the body; returns true if more is wanted.
     pub(super) async fn feed(&mut self, piece: &[u8]) -> Result<bool, Refusal> {
         self.has_input |= !piece.is_empty();
         for part in piece.chunks(BUFFER_BYTES) {
@@ -94,8 +94,8 @@ impl DecoderChain {
         Ok(!self.is_cut)
     }
 
-    /// The body, as far as it is kept. As in curl and browsers, data that end too early are taken as they are; broken when
-    /// nothing came out of them.
+    /// Returns the kept part of the body. As in curl and browsers, truncated data are accepted; they are an error only when
+    /// nothing could be decoded.
     pub(super) fn finish(self, is_cut: bool) -> Result<DecodedBody, Refusal> {
         let is_cut = is_cut || self.is_cut;
         match self.layers.iter().find(|layer| !layer.decoder.is_complete()) {
@@ -104,7 +104,7 @@ impl DecoderChain {
         }
     }
 
-    /// Decodes until all that waits is used up, or the limit is reached.
+    /// Decodes until all pending input is used up, or the limit is reached.
     async fn run(&mut self) -> Result<(), Refusal> {
         let mut unyielded = 0;
         while !self.is_cut {
@@ -121,12 +121,12 @@ impl DecoderChain {
         Ok(())
     }
 
-    /// The innermost decoder that has work: it goes first, so that nothing piles up in front of it.
+    /// Returns the innermost decoder with work: it runs first, so that no input accumulates before it.
     fn next_layer(&self) -> Option<usize> {
         self.layers.iter().rposition(DecoderLayer::has_work)
     }
 
-    /// One step of one decoder; the number of bytes that went in and out.
+    /// Runs one step of one decoder; returns the number of bytes read and written.
     fn step(&mut self, at: usize) -> Result<usize, Refusal> {
         let layer = &mut self.layers[at];
         let room = layer.room_bytes.min(BUFFER_BYTES);

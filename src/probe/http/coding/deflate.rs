@@ -1,7 +1,7 @@
-//! The codings `deflate` and bare deflate. Their windows are 32 KiB by definition.
+//! The codings `deflate` and raw deflate. Their windows are 32 KiB by definition.
 //!
-//! Some servers send bare deflate data where the zlib format is meant (RFC 9110, section 8.4.1.2). The first two bytes
-//! tell which it is.
+//! Some servers send raw deflate data where the zlib format is meant (RFC 9110, section 8.4.1.2). The first two bytes
+//! distinguish them.
 
 use flate2::{Decompress, FlushDecompress, Status};
 
@@ -9,20 +9,20 @@ use super::{Coding, DecodeStep, Refusal, Undo};
 
 const BROKEN: Refusal = Coding::Deflate.broken();
 
-/// A stream of zlib or bare deflate data.
+/// A stream of zlib or raw deflate data.
 #[derive(Default)]
 pub(super) struct Deflate {
-    /// Made when the format is known.
+    /// Created when the format is known.
     inflate: Option<Decompress>,
-    /// The first byte, until the second one has come.
+    /// The first byte, until the second one arrives.
     first: Option<u8>,
     has_ended: bool,
-    /// Bare deflate data are broken.
+    /// True if raw deflate data are an error.
     must_be_zlib: bool,
 }
 
 impl Deflate {
-    /// A stream of zlib data.
+    /// Creates a stream of zlib data.
     pub(super) fn zlib() -> Self {
         Self { must_be_zlib: true, ..Self::default() }
     }
@@ -69,7 +69,7 @@ impl Undo for Deflate {
     }
 }
 
-/// One step of an inflater, and whether its data has ended; `None` when it is broken.
+/// Runs one step of an inflater; returns also whether the data have ended; `None` for invalid data.
 pub(super) fn inflate(inflate: &mut Decompress, coded: &[u8], room: &mut [u8]) -> Option<(DecodeStep, bool)> {
     let (taken, given) = (inflate.total_in(), inflate.total_out());
     let status = inflate.decompress(coded, room, FlushDecompress::None).ok()?;

@@ -1,7 +1,7 @@
 //! Gzip (RFC 1952): one or more members, each a header, deflated data and a trailer.
 //!
-//! As in browsers and gzip(1), bytes behind the last member that are none are ignored, and so is a trailer that is
-//! missing. A checksum that is there must be right. As in curl and browsers, zlib data is undone as well.
+//! As in browsers and gzip(1), other bytes after the last member are ignored, and so is a missing trailer. A checksum
+//! that is present must be right. As in curl and browsers, zlib data are decoded too.
 
 use flate2::Decompress;
 
@@ -30,9 +30,9 @@ enum GzipStage {
     Header(HeaderReader),
     Data,
     Trailer(Vec<u8>),
-    /// No member at all, but zlib data.
+    /// Zlib data instead of a member.
     Zlib(Deflate),
-    /// Behind the last member.
+    /// After the last member.
     Ended,
 }
 
@@ -122,15 +122,15 @@ struct HeaderReader {
 }
 
 enum HeaderPart {
-    /// So many of the ten bytes that are always there have come.
+    /// Number of received bytes of the ten mandatory ones.
     Fixed(u16),
-    /// The length of the extra field; its first byte, once that has come.
+    /// The length of the extra field; its first byte, once received.
     ExtraLength(Option<u8>),
-    /// So many bytes of the extra field are left.
+    /// Number of remaining bytes of the extra field.
     Extra(u16),
     Name,
     Comment,
-    /// So many bytes of the checksum of the header are left.
+    /// Number of remaining bytes of the header checksum.
     Checksum(u16),
 }
 
@@ -141,12 +141,12 @@ impl Default for HeaderPart {
 }
 
 impl HeaderReader {
-    /// Returns true for the first byte of zlib data (RFC 1950, section 2.2) where a header would begin.
+    /// Returns true for the first byte of zlib data (RFC 1950, section 2.2) in place of a header.
     const fn may_be_zlib(&self, byte: u8) -> bool {
         matches!(self.part, HeaderPart::Fixed(0)) && byte & 0x0f == 8
     }
 
-    /// Takes the next byte; whether the header is complete with it. `None`: this is no header.
+    /// Reads the next byte; returns true if the header is complete, `None` if this is no header.
     fn read(&mut self, byte: u8) -> Option<bool> {
         let next = match self.part {
             HeaderPart::Fixed(at) => {
@@ -177,7 +177,7 @@ impl HeaderReader {
         Some(is_done)
     }
 
-    /// The next part that the flags announce; each is there once.
+    /// Returns the next part announced by the flags; each part occurs once.
     fn next_part(&mut self) -> Option<HeaderPart> {
         for (flag, part) in [
             (HAS_EXTRA, HeaderPart::ExtraLength(None)),

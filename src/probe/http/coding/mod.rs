@@ -1,8 +1,8 @@
-//! Content codings: gzip, deflate, brotli, zstd, undone step by step, within limits of memory and of time on this thread.
+//! Content codings: gzip, deflate, brotli, zstd, decoded step by step, within limits of memory and of time on this thread.
 //!
-//! Codings are undone from the last one inwards; the first one that nobody knows leaves the bytes as they are, as in
-//! browsers (WHATWG Fetch, "handle content codings"). A bomb costs no more than the limit: decoding stops there and
-//! keeps what it has. Broken data is an error that names the coding.
+//! Codings are decoded from the last one inwards; at the first unknown one the bytes are left as they are, as in
+//! browsers (WHATWG Fetch, "handle content codings"). A compression bomb costs no more than the limit: decoding stops
+//! there and keeps the data so far. Invalid data are an error that names the coding.
 
 mod brotli;
 mod chain;
@@ -22,24 +22,24 @@ use deflate::Deflate;
 use gzip::Gzip;
 use zstd::Zstd;
 
-/// Most codings on top of each other that are undone, as in curl.
+/// Maximum number of nested codings, as in curl.
 const LAYERS_MAX: usize = 5;
-/// A window is smaller by so much than the power of two that brotli makes room for.
+/// Difference between a brotli window and its power of two, in bytes.
 const WINDOW_GAP_BYTES: usize = 16;
 
-/// The reasons why a body is not decoded.
+/// The reasons why a body cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
-    /// The data is not what the name of the coding says.
+    /// The data are invalid for the coding.
     #[error("The body is not valid {coding}")]
     Broken {
         /// The name of the coding.
         coding: &'static str,
     },
-    /// It demands more memory than its format's specification grants.
+    /// The data demand more memory than the specification of the format allows.
     #[error("The body is compressed with a window above {max_mebibytes} MiB")]
     Window {
-        /// The largest window that is undone.
+        /// The largest supported window.
         max_mebibytes: u32,
     },
 }
@@ -47,47 +47,47 @@ pub(super) enum Refusal {
 /// The progress of one step of a decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct DecodeStep {
-    /// Coded bytes that were used up.
+    /// Coded bytes read.
     taken: usize,
-    /// Decoded bytes that were written.
+    /// Decoded bytes written.
     given: usize,
 }
 
-/// Undoes one coding.
+/// Decodes one coding.
 trait Undo: Send {
-    /// Decodes some of `coded` into `room`. No progress in spite of input means that the data has ended: what follows
-    /// belongs to nobody.
+    /// Decodes some of `coded` into `room`. No progress in spite of input means that the data have ended: the rest is
+    /// ignored.
     fn step(&mut self, coded: &[u8], room: &mut [u8]) -> Result<DecodeStep, Refusal>;
 
     /// Returns true when the data may end here.
     fn is_complete(&self) -> bool;
 }
 
-/// A body as it was before it was coded, or the beginning of it.
+/// A decoded body, or the start of it.
 #[derive(Debug, Default)]
 pub(super) struct DecodedBody {
     pub(super) bytes: Vec<u8>,
-    /// True when there would have been more.
+    /// True when the body is longer.
     pub(super) is_cut: bool,
 }
 
-/// Takes in a body piece by piece and decodes it meanwhile. Codings with a window are undone at the end, one body at a
-/// time: a slow server would keep others from theirs.
+/// Receives a body in chunks and decodes it. Codings with a window are decoded at the end, one body at a time:
+/// otherwise a slow server would block the windows for other checks.
 pub(super) struct BodyReader {
     chain: DecoderChain,
-    /// The coded bytes that wait for a window, and the most that may.
+    /// The coded bytes that wait for a window, and their maximum number.
     waiting: Vec<u8>,
     waiting_max_bytes: usize,
 }
 
 impl BodyReader {
-    /// A reader for a body that is coded as these headers say, of which at most `max_bytes` are kept.
+    /// Creates a reader for a body coded as these headers say, of which at most `max_bytes` are kept.
     pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Refusal> {
         let chain = DecoderChain::new(headers, max_bytes)?;
         Ok(Self { chain, waiting: Vec::new(), waiting_max_bytes: max_bytes / 2 })
     }
 
-    /// Takes in a piece; whether more is wanted.
+    /// Adds a chunk; returns true if more is wanted.
     pub(super) async fn take(&mut self, piece: &[u8]) -> Result<bool, Refusal> {
         if !self.chain.needs_window() {
             return self.chain.feed(piece).await;
@@ -96,8 +96,8 @@ impl BodyReader {
         Ok(self.waiting.len() < self.waiting_max_bytes)
     }
 
-    /// The body, as far as it is kept. `is_cut`: there would have been more of it than was taken in. `windows` are the
-    /// permits for decoding with a window.
+    /// Returns the kept part of the body. `is_cut`: not all of it was received. `windows` are the permits for decoding with
+    /// a window.
     pub(super) async fn finish(mut self, is_cut: bool, windows: &Semaphore) -> Result<DecodedBody, Refusal> {
         if self.chain.needs_window() {
             // The semaphore is never closed.
@@ -108,7 +108,7 @@ impl BodyReader {
     }
 }
 
-/// A content coding that can be undone.
+/// A supported content coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coding {
     Gzip,
@@ -128,7 +128,7 @@ impl Coding {
         }
     }
 
-    /// The refusal of data that is not what this coding's name says.
+    /// The refusal of data that are invalid for this coding.
     const fn broken(self) -> Refusal {
         let coding = match self {
             Self::Gzip => "gzip",
@@ -143,7 +143,7 @@ impl Coding {
         matches!(self, Self::Brotli | Self::Zstd)
     }
 
-    /// A decoder for a body of which at most `max_bytes` are read.
+    /// Creates a decoder for a body of which at most `max_bytes` are read.
     fn decoder(self, max_bytes: usize) -> Result<Box<dyn Undo>, Refusal> {
         Ok(match self {
             Self::Gzip => Box::new(Gzip::new()),
@@ -154,7 +154,7 @@ impl Coding {
     }
 }
 
-/// The codings that are undone, the outermost first: up to the first one that nobody knows, none when there are too many.
+/// Returns the codings to decode, outermost first: up to the first unknown one, none when there are too many.
 fn known(headers: &HeaderMap) -> Vec<Coding> {
     let values = headers.get_all(CONTENT_ENCODING).iter();
     let names = values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(decoded(coding, encode(b"hello"), false).await, Ok(b"hello".to_vec()));
     }
 
-    /// `hello`, flushed and never finished, as some servers leave it.
+    /// `hello`, flushed and never finished, as some servers send it.
     #[rstest]
     #[case("gzip", { let mut encoder = GzEncoder::new(Vec::new(), Compression::best()); flush(&mut encoder); encoder.get_ref().clone() })]
     #[case("deflate", { let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best()); flush(&mut encoder); encoder.get_ref().clone() })]
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(decoded(coding, body, false).await, Ok(b"one two".to_vec()));
     }
 
-    /// A stream whose encoder looks back 8 MiB loses nothing within the limit.
+    /// A stream whose encoder refers back 8 MiB loses nothing within the limit.
     #[tokio::test]
     async fn a_large_window_costs_what_is_read_and_changes_nothing() {
         let noise: Vec<u8> =
@@ -354,7 +354,7 @@ mod tests {
         }
     }
 
-    /// Layers that unfold into ever more work for nothing end early.
+    /// Layers that unfold into ever more useless work end early.
     #[tokio::test]
     async fn a_bomb_of_layers_ends_early() {
         let blocks = [0, 0, 0, 0xff, 0xff].repeat(4 << 20); // Empty blocks of bare deflate.

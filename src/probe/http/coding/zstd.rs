@@ -2,8 +2,8 @@
 //!
 //! Each frame announces its window in its header, and the decoder allocates all of it. Windows above 8 MiB, which the
 //! RFC recommends decoders to support and browsers take as their limit, are refused before anything is allocated. No
-//! reference reaches further back than what was decoded before it, so where less than a window is read the header
-//! that reaches the decoder announces less.
+//! reference reaches further back than the data decoded before it, so if less than a window is read, the header is
+//! rewritten to announce less.
 
 use zstd::stream::raw::{Decoder, InBuffer, Operation as _, OutBuffer};
 
@@ -13,7 +13,7 @@ const BROKEN: Refusal = Coding::Zstd.broken();
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const WINDOW_MAX_BYTES: u64 = 8 << 20;
-/// A block is decoded as a whole; the last one that is wanted may reach so far beyond the limit.
+/// Maximum size of a block; blocks are decoded as a whole, so the last one may exceed the limit by this.
 const BLOCK_MAX_BYTES: u64 = 128 << 10;
 
 const CHECKSUM: u8 = 0x04;
@@ -23,11 +23,11 @@ const DICTIONARY: u8 = 0x03;
 /// A sequence of frames.
 pub(super) struct Zstd {
     decoder: Decoder<'static>,
-    /// Most decoded bytes that are read.
+    /// Maximum number of decoded bytes that are read.
     max_bytes: usize,
-    /// The bytes of a header that is not complete yet.
+    /// The bytes of an incomplete header.
     header: Vec<u8>,
-    /// Within a frame, behind its header.
+    /// True within a frame, after its header.
     is_in_frame: bool,
 }
 
@@ -37,16 +37,16 @@ impl Zstd {
         Ok(Self { decoder, max_bytes, header: Vec::new(), is_in_frame: false })
     }
 
-    /// Begins the frame whose header is complete, or one that has no header of this kind.
+    /// Starts the frame whose header is complete, or one without such a header.
     fn begin_frame(&mut self) -> Result<(), Refusal> {
         let begun = match Header::parse(&self.header) {
             Parsed::Header(header) => header.admit(self.max_bytes)?,
-            // A frame to be skipped, or no frame at all: the decoder knows, and neither has a window.
+            // A skippable frame, or no frame at all: the decoder handles both, and neither has a window.
             Parsed::Foreign | Parsed::Incomplete { .. } => std::mem::take(&mut self.header),
         };
         self.header.clear();
         self.is_in_frame = true;
-        // A header gives nothing.
+        // A header produces no output.
         self.decode(&begun, &mut [])?;
         Ok(())
     }
@@ -89,7 +89,7 @@ struct Header {
     descriptor: u8,
     window_bytes: u64,
     dictionary: Vec<u8>,
-    /// As it was sent.
+    /// The header as received.
     bytes: Vec<u8>,
 }
 
@@ -98,7 +98,7 @@ enum Parsed {
     Header(Header),
     /// Not the header of a frame with a window.
     Foreign,
-    /// At least so many bytes more are needed.
+    /// At least this many bytes more are needed.
     Incomplete {
         missing: usize,
     },
@@ -132,7 +132,7 @@ impl Header {
         Parsed::Header(Self { descriptor, window_bytes, dictionary, bytes: bytes[..end].to_vec() })
     }
 
-    /// The header as the decoder gets it: with a window that suffices for the first `max_bytes` of the body.
+    /// Returns the header for the decoder, with a window that suffices for the first `max_bytes` of the body.
     fn admit(self, max_bytes: usize) -> Result<Vec<u8>, Refusal> {
         if self.window_bytes > WINDOW_MAX_BYTES {
             return Err(Refusal::Window { max_mebibytes: 8 });
@@ -144,19 +144,19 @@ impl Header {
         let Some(window) = (0..=u8::MAX).find(|byte| window_size(*byte) >= enough) else {
             return Ok(self.bytes);
         };
-        // Without the size of the content, which is optional where a window is announced.
+        // The content size is omitted; it is optional where a window is announced.
         let descriptor = self.descriptor & (CHECKSUM | DICTIONARY);
         Ok([&MAGIC[..], &[descriptor, window], &self.dictionary].concat())
     }
 }
 
-/// Section 3.1.1.1.2: five bits of exponent, three of mantissa.
+/// Decodes a window size (section 3.1.1.1.2): five bits of exponent, three of mantissa.
 const fn window_size(byte: u8) -> u64 {
     let base = 1 << (10 + (byte >> 3));
     base + base / 8 * (byte & 7) as u64
 }
 
-/// Section 3.1.1.1.4: a size of two bytes is meant 256 larger.
+/// Decodes a content size (section 3.1.1.1.4): 256 is added to a size of two bytes.
 fn content_size(bytes: &[u8]) -> u64 {
     let size = bytes.iter().rev().fold(0, |size, byte| size << 8 | u64::from(*byte));
     if bytes.len() == 2 { size + 256 } else { size }
