@@ -1,8 +1,8 @@
 //! The language of custom templates: a part of Jinja without unbounded computation.
 //!
 //! There are interpolation, `if`, `for` over given lists, comparisons, arithmetic and a few filters; nothing can be stored,
-//! called or repeated by a number. The cost of filling is bounded by construction: length and nesting of the template, nested loops,
-//! steps and bytes ([`WorkMeter`]). Parsing a template takes time linear in its length. The language knows nothing of messages:
+//! called or repeated by a number. The cost of filling is bounded by construction: length and nesting of the template,
+//! nested loops, steps and bytes ([`WorkMeter`]). Parsing a template takes time linear in its length. The language knows nothing of messages:
 //! facts are borrowed JSON.
 
 mod arithmetic;

@@ -68,7 +68,7 @@ impl Question {
         &self.plain_bytes
     }
 
-    /// Returns the answer in these bytes, if they answer this question. Unreadable bytes count if they have the id of the question.
+    /// Returns the answer in these bytes, if they answer this question. Unreadable bytes count if they have its id.
     pub(super) fn answer_in(&self, bytes: &[u8]) -> Option<Heard> {
         if bytes.len() < HEADER_BYTES || bytes[..2] != self.id.to_be_bytes() {
             return None;
